@@ -1,0 +1,1 @@
+"""Ray actors, and the hand-out of cells to them."""

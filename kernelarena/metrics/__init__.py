@@ -1,0 +1,1 @@
+"""Portability metrics: pure functions over verdicts."""

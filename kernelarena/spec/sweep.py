@@ -1,0 +1,51 @@
+"""A sweep: what to run, where, and how thoroughly. Written in ``configs/*.yaml`` or on the command line."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from kernelarena.spec.base import Model
+from kernelarena.spec.vocabulary import Evidence
+
+
+class Hidden(Model):
+    """The hidden gate."""
+
+    enabled: bool = True
+    count: Annotated[int, Field(ge=1, le=256)] = 8
+    """Shapes drawn per task; each family is present where ``count`` allows it."""
+    seed: Annotated[int, Field(ge=0, lt=2**63)] | None = None
+    """Drawn anew for each run when absent. A seed that is written down is not hidden from whoever reads it."""
+
+
+class Deadlines(Model):
+    """Seconds after which a kernel's process is ended."""
+
+    compile: Annotated[float, Field(gt=0)] = 120.0
+    """For the whole compile gate of one cell."""
+    call: Annotated[float, Field(gt=0)] = 30.0
+    """For one call of the kernel, or for loading it."""
+
+
+class Sweep(Model):
+    """The configuration of one run."""
+
+    platforms: tuple[str, ...] = ()
+    kernels: tuple[str, ...] = ()
+    """Files and folders; a relative one starts from the configuration file. None: the shipped kernels."""
+    tasks: tuple[str, ...] = ()
+    """Globs over task ids, or ``suite:NAME``; none means all that the kernels name."""
+    hidden: Hidden = Hidden()
+    deadlines: Deadlines = Deadlines()
+    require: Evidence | None = None
+    """Cells that cannot have this evidence are reported as infrastructure, and the run ends with exit code 3."""
+    retries: Annotated[int, Field(ge=0, le=10)] = 2
+    """How often a cell is tried again after an infrastructure failure."""
+    workers: Annotated[int, Field(ge=1)] | None = None
+    """CPU workers for compilation and emulation; one per core when absent."""
+    cache: bool = True
+    """Whether the compile gate may answer from its cache."""
+    keep_going: bool = False
+    """Whether kernels that cannot be read are left out (and named) instead of ending the run."""

@@ -1,0 +1,177 @@
+"""A verdict: the outcome of one cell, with the records that it rests on."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field, model_validator
+
+from kernelarena.spec.base import Model
+from kernelarena.spec.kernel import Language
+from kernelarena.spec.shape import Shape
+from kernelarena.spec.vocabulary import Evidence, Family, Gate, Reason, Status
+
+Count = Annotated[int, Field(ge=0)]
+
+
+class Location(Model):
+    """A line of the kernel's own source."""
+
+    file: str
+    """Relative to the kernel's folder."""
+    line: Annotated[int, Field(ge=1)]
+    text: str = ""
+    """The line itself."""
+
+
+class Resources(Model):
+    """What one compiled launch needs, and what the chip makes of it."""
+
+    threads_per_block: Count
+    warps: Count
+    """``num_warps``."""
+    stages: Count | None = None
+    """``num_stages``."""
+    shared_memory: Count
+    """Bytes per block, static and dynamic."""
+    registers: Count | None = None
+    """Vector registers per thread."""
+    scalar_registers: Count | None = None
+    spills: Count | None = None
+    """Registers spilled to memory, per thread."""
+    scratch: Count | None = None
+    """Bytes of private (local) memory per thread."""
+    occupancy: Annotated[float, Field(ge=0, le=1)] | None = None
+    """Resident warps over the most that a multiprocessor holds."""
+    limited_by: str | None = None
+    """What keeps occupancy from being higher: ``registers``, ``shared memory``, ``threads`` or ``blocks``."""
+
+
+class Launch(Model):
+    """One distinct specialisation of a device kernel that the host code launched, compiled for the platform."""
+
+    kernel: str
+    """The device function's name."""
+    signature: str
+    """Argument types and constexprs, in order: ``x: *fp16 (16-byte aligned), n: i32, BLOCK=1024``."""
+    grid: tuple[int, ...]
+    """Of its first launch."""
+    count: Count = 1
+    """How often it was launched over the shapes."""
+    shape: Shape | None = None
+    """The first shape that launched it."""
+    resources: Resources | None = None
+    """None when compilation failed."""
+    seconds: float | None = None
+    """Compilation time."""
+    tuning: bool = False
+    """Whether an autotuner was trying it as one of several configurations."""
+    reason: Reason | None = None
+    """Why it cannot run on the platform; None when it can."""
+    detail: str = ""
+    location: Location | None = None
+
+
+class Trial(Model):
+    """One call of the kernel whose output was checked."""
+
+    shape: Shape
+    passed: bool
+    reason: Reason | None = None
+    detail: str = ""
+    error: float | None = None
+    """Largest error against the float64 truth, in units of what the tolerance allows (1 is the edge)."""
+    seconds: float | None = None
+    """Wall time of the call; a sign of life, not a measurement."""
+    location: Location | None = None
+
+
+class Tally(Model):
+    """How many of some shapes passed."""
+
+    passed: Count = 0
+    total: Count = 0
+
+
+class FamilyTally(Tally):
+    """A tally that keeps its families apart."""
+
+    by_family: dict[Family, Tally] = {}
+
+
+class Speedup(Model):
+    """Baseline time over kernel time."""
+
+    median: float
+    ci: tuple[float, float]
+    baseline: str
+
+
+class Efficiency(Model):
+    """Shares of what is attainable, 0 to 1."""
+
+    architectural: float | None = None
+    """Roofline time over measured time."""
+    application: float | None = None
+    """Best known time on that platform over measured time."""
+
+
+class Telemetry(Model):
+    """The state of the device while samples were taken; None where it does not say."""
+
+    power: float | None = None
+    """W."""
+    energy: float | None = None
+    """J per execution."""
+    clock: float | None = None
+    """MHz, of the multiprocessors."""
+    memory_clock: float | None = None
+    """MHz."""
+    temperature: float | None = None
+    """Degrees Celsius."""
+
+
+class Verdict(Model):
+    """The outcome of one (kernel, platform) cell."""
+
+    task: str
+    kernel: str
+    language: Language
+    home: str | None = None
+    platform: str
+    evidence: Evidence | None = None
+    """None for cells that nothing is known about (skipped, infrastructure)."""
+    status: Status
+    gate: Gate | None = None
+    """The gate that failed, or the last one that passed."""
+    reason: Reason | None = None
+    detail: str = ""
+    """What happened and what to do about it, in one or two sentences."""
+    location: Location | None = None
+    visible: Tally = Tally()
+    hidden: FamilyTally = FamilyTally()
+    speedup: Speedup | None = None
+    efficiency: Efficiency | None = None
+    resources: Resources | None = None
+    """Of the launch with the lowest occupancy among those that count."""
+    telemetry: Telemetry | None = None
+    toolchain: str | None = None
+    """What built it, with its version: ``triton 3.9.0``. Part of the evidence."""
+    notes: tuple[str, ...] = ()
+    """What a reader should know of a passing cell: configurations that do not fit, framework operators used."""
+    log: str = ""
+    """The end of what the compiler or the kernel printed."""
+    launches: tuple[Launch, ...] = ()
+    trials: tuple[Trial, ...] = ()
+    duration_s: float = 0.0
+    attempts: Annotated[int, Field(ge=1)] = 1
+    cached: bool = False
+    """Whether the compile gate's answer came from the cache."""
+
+    @model_validator(mode="after")
+    def _one_reason_per_failure(self) -> Verdict:
+        if (self.reason is None) != (self.status is Status.PASS):
+            raise ValueError(f"status '{self.status}' with reason '{self.reason}'")
+        if self.status in (Status.PASS, Status.FAIL) and self.evidence is None:
+            raise ValueError(f"status '{self.status}' without evidence")
+        return self

@@ -1,0 +1,157 @@
+"""Reading a YAML file into a model, with errors that name the file, the line and the key."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import yaml
+from pydantic import BaseModel, ValidationError
+
+from kernelarena.errors import InputError, nearest
+
+M = TypeVar("M", bound=BaseModel)
+
+
+class _Loader(yaml.SafeLoader):
+    """YAML 1.2's idea of a number (``5.3e12`` is one), and no silently overwritten keys."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
+        seen: set[str] = set()
+        for key, _ in node.value:
+            if key.value in seen:
+                raise yaml.MarkedYAMLError(problem=f"key '{key.value}' is given twice", problem_mark=key.start_mark)
+            seen.add(key.value)
+        return super().construct_mapping(node, deep)
+
+
+_Loader.yaml_implicit_resolvers = {
+    first: [pair for pair in pairs if pair[0] != "tag:yaml.org,2002:float"]
+    for first, pairs in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
+_Loader.add_implicit_resolver(
+    "tag:yaml.org,2002:float",
+    re.compile(r"^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)$|^[-+]?[0-9]*\.[0-9]+$|^[-+]?[0-9]+\.$"),
+    list("-+0123456789."),
+)
+
+
+def read(path: Path, model: type[M], *, text: str | None = None) -> M:
+    """Read ``path`` as a ``model``.
+
+    Parameters
+    ----------
+    path
+        The file; also what messages call it.
+    model
+        The pydantic model that it must fit.
+    text
+        The content, where it has been read already.
+
+    Returns
+    -------
+    BaseModel
+        An instance of ``model``.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, is not YAML, has an unknown key or a value of a wrong type. One line:
+        ``platforms/x.yaml:12: limits.warp_size: expected an integer, got 'wide'``.
+    """
+    if text is None:
+        try:
+            text = path.read_text(encoding="utf-8")
+        except FileNotFoundError:
+            raise InputError(f"{path}: no such file") from None
+        except (OSError, UnicodeDecodeError) as error:
+            raise InputError(f"{path}: cannot be read: {error}") from None
+    try:
+        loader = _Loader(text)
+        try:
+            node = loader.get_single_node()
+            data = loader.construct_document(node) if node is not None else None
+        finally:
+            loader.dispose()
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f":{mark.line + 1}" if mark is not None else ""
+        problem = getattr(error, "problem", None) or str(error)
+        raise InputError(f"{path}{where}: not valid YAML: {' '.join(problem.split())}") from None
+    if node is None or not isinstance(data, dict):
+        raise InputError(
+            f"{path}: expected a mapping of keys, got {'nothing' if data is None else type(data).__name__}"
+        )
+    try:
+        return model.model_validate(data)
+    except ValidationError as error:
+        first = error.errors()[0]
+        line = _line_of(node, first["loc"])
+        more = f" (and {error.error_count() - 1} more)" if error.error_count() > 1 else ""
+        raise InputError(f"{path}:{line}: {describe(first, model)}{more}") from None
+
+
+def describe(error: Any, model: type[BaseModel]) -> str:
+    """Put one of pydantic's errors into plain words, with the key first."""
+    key = ".".join(str(part) for part in error["loc"])
+    prefix = f"{key}: " if key else ""
+    given = repr(error["input"])
+    given = given if len(given) <= 60 else given[:57] + "..."
+    kind = error["type"]
+    if kind == "extra_forbidden":
+        return f"{prefix}unknown key; {nearest(str(error['loc'][-1]), _fields_at(model, error['loc'][:-1]))}"
+    if kind == "missing":
+        return f"{prefix}this key is required"
+    if kind == "value_error":
+        return f"{prefix}{error['ctx']['error']}"
+    message = error["msg"][0].lower() + error["msg"][1:]
+    message = re.sub(r"^input should be (a )?(valid )?", "expected ", message)
+    message = re.sub(r"^expected (integer|string|number|boolean|dictionary|list|tuple)", _with_article, message)
+    return f"{prefix}{message.split(', unable to')[0]}, got {given}"
+
+
+def _with_article(match: re.Match[str]) -> str:
+    word = {"dictionary": "mapping", "tuple": "list"}.get(match[1], match[1])
+    return f"expected {'an' if word[0] in 'aeiou' else 'a'} {word}"
+
+
+def _fields_at(model: Any, loc: tuple[Any, ...]) -> list[str]:
+    """Names of the keys allowed at ``loc``, as far as the annotations tell."""
+    for part in loc:
+        field = model.model_fields.get(part) if hasattr(model, "model_fields") else None
+        if field is None:
+            continue
+        found = _model_in(field.annotation)
+        if found is not None:
+            model = found
+    return list(model.model_fields)
+
+
+def _model_in(annotation: Any) -> Any:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    for argument in getattr(annotation, "__args__", ()):
+        if (found := _model_in(argument)) is not None:
+            return found
+    return None
+
+
+def _line_of(node: yaml.Node, loc: tuple[Any, ...]) -> int:
+    """Line (from 1) of the deepest part of ``loc`` that the document has."""
+    line: int = node.start_mark.line
+    for part in loc:
+        if isinstance(node, yaml.MappingNode):
+            for key, value in node.value:
+                if key.value == str(part):
+                    line, node = key.start_mark.line, value
+                    break
+            else:
+                break
+        elif isinstance(node, yaml.SequenceNode) and isinstance(part, int) and part < len(node.value):
+            node = node.value[part]
+            line = node.start_mark.line
+        else:
+            break
+    return line + 1

@@ -1,0 +1,1 @@
+"""The run folder: configuration, results and artefacts on disk."""
