@@ -1,0 +1,144 @@
+"""The tasks that are known: every ``<root>/<group>/<op>/`` with a ``task.yaml`` and a ``reference.py``."""
+
+from __future__ import annotations
+
+import ast
+import fnmatch
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from kernelarena.errors import InputError, nearest
+from kernelarena.spec import paths
+from kernelarena.spec.task import Task, TaskSource
+from kernelarena.spec.yamlfile import read
+
+_DECLARATION = "task.yaml"
+_REFERENCE = "reference.py"
+_SUITE = "suite:"
+
+
+def load_tasks(extra: Iterable[Path] = ()) -> dict[str, TaskSource]:
+    """Read every task.
+
+    Parameters
+    ----------
+    extra
+        More folders of tasks, read after the package's own and those of ``KERNELARENA_PATH``.
+
+    Returns
+    -------
+    dict of str to TaskSource
+        By id, in the order of the folders. A task of a later folder replaces one of the same id.
+
+    Raises
+    ------
+    InputError
+        If a folder holds no task, a declaration or a reference is wrong, or one folder holds an id twice.
+    """
+    tasks: dict[str, TaskSource] = {}
+    for root in paths.folders("tasks", extra):
+        tasks.update(_load_root(root))
+    return tasks
+
+
+def select(patterns: Iterable[str], tasks: Mapping[str, TaskSource]) -> list[TaskSource]:
+    """Return the tasks that any of the patterns names, each once, in the order of ``tasks``.
+
+    Parameters
+    ----------
+    patterns
+        Globs over ids (``soft*``), ``suite:NAME``, or several of these separated by commas. None at all selects
+        every task.
+    tasks
+        What there is, from `load_tasks`.
+
+    Raises
+    ------
+    InputError
+        If one of the patterns matches nothing; it names the nearest words that would have.
+    """
+    words = [word.strip() for pattern in patterns for word in pattern.split(",") if word.strip()]
+    chosen = set().union(*(_matching(word, tasks) for word in words)) if words else set(tasks)
+    return [source for task_id, source in tasks.items() if task_id in chosen]
+
+
+def kernels_of(source: TaskSource) -> list[Path]:
+    """Return the folders of the kernels that lie beside a task, sorted (only on the host that read the task)."""
+    return _kernel_folders(Path(source.origin))
+
+
+def shipped_kernels() -> list[Path]:
+    """Return the folder of every kernel that comes with the package, sorted."""
+    return [kernel for task in _task_folders(paths.shipped("tasks")) for kernel in _kernel_folders(task)]
+
+
+def _load_root(root: Path) -> dict[str, TaskSource]:
+    if not root.is_dir():
+        raise InputError(f"{root}: no such folder of tasks")
+    tasks: dict[str, TaskSource] = {}
+    for folder in _task_folders(root):
+        source = _load(folder)
+        if (other := tasks.get(source.task.id)) is not None:
+            raise InputError(f"{folder / _DECLARATION}: the id '{source.task.id}' is already that of {other.origin}")
+        tasks[source.task.id] = source
+    if not tasks:
+        raise InputError(f"{root}: holds no task; one is a folder <group>/<op>/ with {_DECLARATION} and {_REFERENCE}")
+    return tasks
+
+
+def _task_folders(root: Path) -> list[Path]:
+    """Return the folders two levels down that hold either file of a task: half a task is an error, not nothing."""
+    return sorted({path.parent for name in (_DECLARATION, _REFERENCE) for path in root.glob(f"*/*/{name}")})
+
+
+def _kernel_folders(task: Path) -> list[Path]:
+    return sorted(path.parent for path in task.glob("kernels/*/kernel.yaml"))
+
+
+def _load(folder: Path) -> TaskSource:
+    task = read(folder / _DECLARATION, Task)
+    path = folder / _REFERENCE
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file; every task needs its reference in plain PyTorch") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: cannot be read: {error}") from None
+    _check_reference(path, text)
+    return TaskSource(task=task, reference=text, origin=str(folder))
+
+
+def _check_reference(path: Path, text: str) -> None:
+    """Raise unless the text defines ``inputs(shape, rng)`` and ``reference(...)``; it is read, never run."""
+    try:
+        module = ast.parse(text)
+    except SyntaxError as error:
+        raise InputError(f"{path}:{error.lineno}: not valid Python: {error.msg}") from None
+    except ValueError as error:
+        raise InputError(f"{path}: not valid Python: {error}") from None
+    functions = {node.name: node for node in module.body if isinstance(node, ast.FunctionDef)}
+    for name, signature in (("inputs", "inputs(shape, rng)"), ("reference", "reference(**inputs)")):
+        if name not in functions:
+            line = len(text.splitlines()) or 1
+            raise InputError(f"{path}:{line}: the file ends without a function {signature}; define it at the top level")
+    taken = functions["inputs"].args
+    if len(taken.posonlyargs) + len(taken.args) != 2 or taken.kwonlyargs or taken.vararg or taken.kwarg:
+        raise InputError(f"{path}:{functions['inputs'].lineno}: inputs must take exactly (shape, rng)")
+    if functions["reference"].args.posonlyargs:
+        line = functions["reference"].lineno
+        raise InputError(f"{path}:{line}: reference is called by keyword; remove the '/' from its parameters")
+
+
+def _matching(word: str, tasks: Mapping[str, TaskSource]) -> set[str]:
+    if word.startswith(_SUITE):
+        suite = word[len(_SUITE) :]
+        found = {task_id for task_id, source in tasks.items() if suite in source.task.suites}
+        if not found:
+            known = {name for source in tasks.values() for name in source.task.suites}
+            raise InputError(f"no task belongs to the suite '{suite}'; {nearest(suite, known)}")
+        return found
+    found = {task_id for task_id in tasks if fnmatch.fnmatchcase(task_id, word)}
+    if not found:
+        glob = any(sign in word for sign in "*?[")
+        raise InputError(f"{'no task matches' if glob else 'unknown task'} '{word}'; {nearest(word, tasks)}")
+    return found
