@@ -27,7 +27,9 @@ class Detect(Model):
     """How a device of this platform is recognised on a host that has one."""
 
     names: tuple[str, ...] = ()
-    """Substrings of the name that the runtime reports."""
+    """Words that the name which the runtime reports holds, any of them: ``MI250`` is not found in ``MI250X``."""
+    unless: tuple[str, ...] = ()
+    """Words that tell a sibling apart: an ``RTX 4090`` unless ``Laptop``."""
     arch: str | None = None
     """The architecture that the runtime reports (``gfx942``, ``sm_90``)."""
 
@@ -83,8 +85,8 @@ class Memory(Model):
     """Capacity, B."""
     bandwidth: PositiveFloat
     """Peak bandwidth, B/s."""
-    cache_bytes: Positive
-    """Bytes that a flush must cover: the last-level cache."""
+    cache_bytes: Positive | None = None
+    """Bytes that a flush must cover: the last-level cache. None where the vendor does not say."""
 
 
 class Budget(Model):

@@ -1,0 +1,146 @@
+"""A backend: what the harness has to know of a vendor's runtime, behind one interface.
+
+Three come with the package; others are installed beside it and found by the entry point group
+``kernelarena.backends``, whose names are what platform files call ``backend``.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import logging
+import re
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import cache
+from typing import ClassVar
+
+from kernelarena.spec import Evidence, Language, Platform
+
+GROUP = "kernelarena.backends"
+"""Entry point group of backends that are installed beside the package."""
+
+_log = logging.getLogger(__name__)
+_BUILT_IN = {
+    "cpu": "kernelarena.platforms.cpu:CpuBackend",
+    "cuda": "kernelarena.platforms.cuda:CudaBackend",
+    "rocm": "kernelarena.platforms.rocm:RocmBackend",
+}
+
+
+@dataclass(frozen=True)
+class Device:
+    """One device of this host, as its runtime describes it.
+
+    Attributes
+    ----------
+    index
+        Position in the runtime's own numbering, which is not that of the vendor's management library: across the two,
+        match ``pci`` or ``uuid``.
+    name
+        ``NVIDIA H200``, ``AMD Instinct MI300X``.
+    arch
+        ``sm_90``, ``gfx942``.
+    uuid, pci
+        What identifies the physical device; empty where the runtime does not say. ``pci`` is
+        ``domain:bus:device``, hexadecimal.
+    """
+
+    index: int
+    name: str
+    arch: str
+    uuid: str = ""
+    pci: str = ""
+
+
+@dataclass(frozen=True)
+class Availability:
+    """What can be known of a platform here and now.
+
+    Attributes
+    ----------
+    evidence
+        Kinds of evidence obtainable on this host, the strongest first; empty where there is none.
+    why_not
+        Why not more, in one line, with what to do about it where something can be done; empty when nothing lacks.
+    """
+
+    evidence: tuple[Evidence, ...]
+    why_not: str = ""
+
+
+class Backend(ABC):
+    """What a backend answers. An instance holds no device open and is safe to fork with."""
+
+    name: ClassVar[str]
+    """What platform files call it."""
+    languages: ClassVar[tuple[Language, ...]] = (Language.TRITON, Language.TORCH)
+    """The kernel languages that it can take."""
+
+    @abstractmethod
+    def devices(self) -> list[Device]:
+        """Return the devices that this process could use; an empty list where there is no such runtime.
+
+        Must not initialise the runtime in the calling process, which would break every process forked from it.
+        """
+
+    @abstractmethod
+    def availability(self, platform: Platform) -> Availability:
+        """Return what evidence of ``platform``, one of this backend, can be had here and now."""
+
+    def match(self, device: Device, platform: Platform) -> bool:
+        """Return whether ``device`` is the chip that ``platform`` describes (:class:`~kernelarena.spec.Detect`)."""
+        detect = platform.detect
+        if not detect.names and detect.arch is None:
+            return False
+        if detect.arch is not None and device.arch.split(":")[0] != detect.arch:  # gfx942:sramecc+:xnack-
+            return False
+        if any(_has_word(device.name, word) for word in detect.unless):
+            return False
+        return not detect.names or any(_has_word(device.name, word) for word in detect.names)
+
+    def triton_target(self, platform: Platform) -> tuple[str, int | str, int] | None:
+        """Return Triton's target for ``platform``: its backend, its architecture and the warp size.
+
+        None where Triton has no compiler for the chip.
+        """
+        return None
+
+
+def _has_word(text: str, word: str) -> bool:
+    """Whether ``word`` stands in ``text`` as whole words: ``MI250`` does not stand in ``Instinct MI250X``."""
+    return re.search(rf"(?<![A-Za-z0-9]){re.escape(word)}(?![A-Za-z0-9])", text, re.IGNORECASE) is not None
+
+
+def backend_for(platform: Platform) -> Backend | None:
+    """Return the backend of ``platform``, or None where none of that name is installed or it does not load."""
+    return _backend(platform.backend)
+
+
+def availability(platform: Platform) -> Availability:
+    """Return what evidence of ``platform`` can be had here and now, also where its backend is not installed."""
+    backend = backend_for(platform)
+    if backend is None:
+        return Availability(
+            (),
+            f"needs a host with a {platform.title} and an installed backend '{platform.backend}' "
+            f"(entry point group {GROUP})",
+        )
+    return backend.availability(platform)
+
+
+@cache
+def _backend(name: str) -> Backend | None:
+    if name in _BUILT_IN:
+        backend: Backend = importlib.metadata.EntryPoint(name, _BUILT_IN[name], GROUP).load()()
+        return backend
+    for entry in importlib.metadata.entry_points(group=GROUP, name=name):
+        try:
+            plugin = entry.load()()
+            if not isinstance(plugin, Backend):
+                raise TypeError(f"{entry.value} is not a kernelarena.platforms.backend.Backend")
+        except Exception as error:  # someone else's code: whatever it raises, the rest of the harness works without it
+            reason = " ".join(f"{type(error).__name__}: {error}".split())
+            _log.warning("backend '%s' (%s) does not load and is left out: %s", name, entry.value, reason)
+            continue
+        return plugin
+    return None

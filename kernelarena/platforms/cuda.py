@@ -1,0 +1,26 @@
+"""The backend of chips that NVIDIA's CUDA runtime drives."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from kernelarena.platforms.gpu import GpuBackend
+from kernelarena.spec import Platform
+
+
+class CudaBackend(GpuBackend):
+    """Architectures are ``sm_<capability>``; an ``a`` or ``f`` behind the number is Triton's business, not ours."""
+
+    name = "cuda"
+    vendor_name = "NVIDIA"
+    device_node = Path("/dev/nvidiactl")
+    triton_backend = "nvidia"
+    torch_key = "cuda"
+
+    def triton_target(self, platform: Platform) -> tuple[str, int | str, int] | None:
+        """``("cuda", 90, 32)`` for ``sm_90``."""
+        match = re.fullmatch(r"sm_(\d{2,3})[af]?", platform.arch)
+        if match is None:
+            return None
+        return "cuda", int(match[1]), platform.limits.warp_size if platform.limits else 32

@@ -1,0 +1,147 @@
+"""What the backends whose chips PyTorch drives as ``torch.cuda`` and Triton compiles for have in common."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import os
+import subprocess
+import sys
+from abc import abstractmethod
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar
+
+from kernelarena.platforms.backend import Availability, Backend, Device
+from kernelarena.spec import Evidence, Platform
+
+PROBE_TIMEOUT = 120.0
+"""Seconds. A first import of torch from a network disk takes tens of them; a wedged driver takes for ever."""
+OLDEST_TRITON = (3, 6)
+
+_PROBE = """
+import json, sys
+import torch
+out = {"torch": torch.__version__, "hip": torch.version.hip, "cuda": torch.version.cuda, "devices": []}
+for index in range(torch.cuda.device_count()):
+    p = torch.cuda.get_device_properties(index)
+    pci = [getattr(p, key, None) for key in ("pci_domain_id", "pci_bus_id", "pci_device_id")]
+    out["devices"].append({
+        "index": index,
+        "name": p.name,
+        "arch": getattr(p, "gcnArchName", "") if torch.version.hip else f"sm_{p.major}{p.minor}",
+        "uuid": str(getattr(p, "uuid", "")),
+        "pci": "" if None in pci else "{:04x}:{:02x}:{:02x}".format(*pci),
+    })
+print("\\n" + json.dumps(out))
+"""
+
+
+class GpuBackend(Backend):
+    """Discovery by a short-lived process, compiled evidence by Triton."""
+
+    vendor_name: ClassVar[str]
+    """As people write it: ``an AMD GPU``."""
+    device_node: ClassVar[Path]
+    """Present wherever the vendor's kernel driver is; looked at first, because it costs nothing."""
+    triton_backend: ClassVar[str]
+    """Entry point of the group ``triton.backends`` that compiles for these chips."""
+    torch_key: ClassVar[str]
+    """``torch.version.<key>`` is set in builds of torch for this runtime."""
+
+    @abstractmethod
+    def triton_target(self, platform: Platform) -> tuple[str, int | str, int] | None:
+        """Return Triton's target, or None where ``platform.arch`` is not one that this backend knows."""
+
+    def devices(self) -> list[Device]:
+        """Return the devices that torch can use here, asked in a process of its own and remembered."""
+        return self._probe[0]
+
+    def availability(self, platform: Platform) -> Availability:
+        """Return ``compiled`` where Triton can build for the chip, and why it is not ``measured``."""
+        problem = self._why_not_compiled(platform)
+        if problem is not None:
+            return Availability((), problem)
+        return Availability((Evidence.COMPILED,), self._why_not_measured(platform))
+
+    def _why_not_compiled(self, platform: Platform) -> str | None:
+        version = triton_version()
+        if version is None:
+            return "Triton is not installed: pip install 'kernelarena[triton]'"
+        if _numbers(version) < OLDEST_TRITON:
+            return f"Triton {version} is too old: {'.'.join(map(str, OLDEST_TRITON))} or newer is needed"
+        if self.triton_backend not in triton_backends():
+            return f"the installed Triton {version} has no backend '{self.triton_backend}'"
+        if self.triton_target(platform) is None:
+            return f"Triton has no target for arch '{platform.arch}' of backend '{self.name}'"
+        if platform.limits is None:
+            return f"{platform.id}.yaml has no 'limits' to hold a compiled kernel against"
+        return None
+
+    def _why_not_measured(self, platform: Platform) -> str:
+        if not self.device_node.exists():
+            return f"no {self.vendor_name} GPU in this host (no {self.device_node})"
+        devices, problem = self._probe
+        if problem:
+            return problem
+        mine = [device for device in devices if self.match(device, platform)]
+        if mine:
+            which = ", ".join(str(device.index) for device in mine)
+            return f"present here (device {which}), but kernels are not run on devices yet"
+        others = ", ".join(sorted({device.name for device in devices}))
+        return f"no {platform.title} in this host" + (f" (it has {others})" if others else "")
+
+    @cached_property
+    def _probe(self) -> tuple[list[Device], str]:
+        """The devices, and why there are none although the driver is loaded."""
+        if not self.device_node.exists():
+            return [], ""
+        answer = _ask_torch()
+        if "problem" in answer:
+            return [], answer["problem"]
+        if not answer[self.torch_key]:
+            return [], f"torch {answer['torch']} is not a build for {self.vendor_name} GPUs: install one that is"
+        devices = [Device(**device) for device in answer["devices"]]
+        return devices, "" if devices else f"torch {answer['torch']} sees no {self.vendor_name} device here"
+
+
+def _ask_torch() -> dict[str, Any]:
+    """Run the probe in a fresh interpreter, so that this process never touches a runtime."""
+    try:
+        done = subprocess.run(
+            [sys.executable, "-c", _PROBE],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=PROBE_TIMEOUT,
+            env={key: value for key, value in os.environ.items() if key != "TRITON_INTERPRET"},
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return {"problem": f"the driver did not answer within {PROBE_TIMEOUT:.0f} s"}
+    try:
+        answer: dict[str, Any] = json.loads(done.stdout.strip().splitlines()[-1])
+    except (IndexError, ValueError):
+        last = (done.stderr.strip().splitlines() or [f"exit status {done.returncode}"])[-1]
+        return {"problem": f"asking torch for devices failed: {last}"}
+    return answer
+
+
+def triton_version() -> str | None:
+    """Return the version of the installed Triton without importing it, whoever's distribution it comes from."""
+    for distribution in ("triton", "pytorch-triton-rocm", "triton-rocm", "pytorch-triton"):
+        try:
+            return importlib.metadata.version(distribution)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return None
+
+
+def triton_backends() -> set[str]:
+    """Return the names of the compilers that the installed Triton would load, without importing it."""
+    return {entry.name for entry in importlib.metadata.entry_points(group="triton.backends")}
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    """``3.9.0+git1234`` as ``(3, 9)``."""
+    return tuple(int(part) for part in version.split(".")[:2] if part.isdigit())

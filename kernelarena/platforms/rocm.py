@@ -1,0 +1,27 @@
+"""The backend of chips that AMD's ROCm runtime drives."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from kernelarena.platforms.gpu import GpuBackend
+from kernelarena.spec import Platform
+
+
+class RocmBackend(GpuBackend):
+    """Architectures are LLVM's processor names, ``gfx942``."""
+
+    name = "rocm"
+    vendor_name = "AMD"
+    device_node = Path("/dev/kfd")
+    triton_backend = "amd"
+    torch_key = "hip"
+
+    def triton_target(self, platform: Platform) -> tuple[str, int | str, int] | None:
+        """``("hip", "gfx942", 64)`` for ``gfx942``; without ``limits``, 64 lanes on gfx9 and 32 on later ones."""
+        match = re.fullmatch(r"gfx(\d{1,2})\d[0-9a-f]", platform.arch)
+        if match is None:
+            return None
+        default = 64 if int(match[1]) <= 9 else 32
+        return "hip", platform.arch, platform.limits.warp_size if platform.limits else default
