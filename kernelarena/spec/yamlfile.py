@@ -155,3 +155,20 @@ def _line_of(node: yaml.Node, loc: tuple[Any, ...]) -> int:
         else:
             break
     return line + 1
+
+
+class _Dumper(yaml.SafeDumper):
+    """Quotes every text that ``read`` would take for a number: ``1e5`` is one to us, and a text to YAML 1.1."""
+
+
+_Dumper.yaml_implicit_resolvers = {
+    first: [*yaml.SafeDumper.yaml_implicit_resolvers.get(first, []), *_Loader.yaml_implicit_resolvers.get(first, [])]
+    for first in {*yaml.SafeDumper.yaml_implicit_resolvers, *_Loader.yaml_implicit_resolvers}
+}
+
+
+def dump(model: BaseModel) -> str:
+    """Return ``model`` as YAML text that ``read`` turns into an equal one, keys in the order of the declaration."""
+    data = model.model_dump(mode="json")
+    text: str = yaml.dump(data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=120)
+    return text

@@ -1,0 +1,136 @@
+"""Finding a kernel's entry in its sources without running them: ``kernel.py::softmax``."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+
+from kernelarena.errors import nearest
+
+_DEVICE_DECORATORS = frozenset({"jit", "autotune", "heuristics"})
+
+
+class EntryError(ValueError):
+    """The entry is not in the sources; the message says what is there instead."""
+
+
+def resolve(entry: str, files: Mapping[str, str], *, default: str | None = None) -> tuple[str, str]:
+    """Return the file and the function that ``entry`` names.
+
+    Parameters
+    ----------
+    entry
+        ``file.py::function``, ``function`` (where there is one file), or ``file.py`` (where one function is obvious).
+    files
+        Source text by relative path.
+    default
+        The function to prefer where none is named.
+
+    Returns
+    -------
+    file : str
+        A key of ``files``.
+    function : str
+        A name that the file binds at its top level, as far as its text tells: a file that does not parse, or that
+        imports ``*``, is taken at its word.
+
+    Raises
+    ------
+    EntryError
+        If the file is not there, does not bind the function, or leaves open which function is meant.
+    """
+    file, separator, function = entry.partition("::")
+    if not separator and file not in files and not file.endswith(".py"):
+        file, function = _only_file(files), entry
+    if file not in files:
+        raise EntryError(f"no file '{file}'; {nearest(file, files)}")
+    if separator and not function:
+        raise EntryError(f"'{entry}' names no function after '::'")
+    if function and not function.isidentifier():
+        raise EntryError(f"'{function}' is not the name of a function")
+    names = _Names.of(files[file])
+    if not function:
+        return file, names.obvious(file, default)
+    if not names.binds(function):
+        raise EntryError(f"{file} has no function '{function}'; {names.hint(function)}")
+    return file, function
+
+
+def _only_file(files: Mapping[str, str]) -> str:
+    modules = [name for name in files if name.endswith(".py")]
+    if len(modules) == 1:
+        return modules[0]
+    if not modules:
+        raise EntryError("there is no .py file beside it")
+    raise EntryError(f"which file? Write it as 'FILE::FUNCTION'; there are {', '.join(sorted(modules)[:10])}")
+
+
+class _Names:
+    """What a module binds at its top level."""
+
+    def __init__(self, bound: set[str], host: list[str], certain: bool) -> None:
+        self._bound = bound
+        self._host = host
+        self._certain = certain
+
+    @classmethod
+    def of(cls, source: str) -> _Names:
+        try:
+            tree = ast.parse(source)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):  # the compile gate's to report
+            return cls(set(), [], certain=False)
+        bound: set[str] = set()
+        host: list[str] = []
+        certain = True
+        for node in _top_level(tree.body):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                bound.add(node.name)
+                if not node.name.startswith("_") and not any(map(_is_device, node.decorator_list)):
+                    host.append(node.name)
+            elif isinstance(node, ast.ClassDef):
+                bound.add(node.name)
+            elif isinstance(node, ast.Import | ast.ImportFrom):
+                certain = certain and all(alias.name != "*" for alias in node.names)
+                bound |= {alias.asname or alias.name.split(".")[0] for alias in node.names}
+            else:
+                bound |= {name.id for name in ast.walk(node) if isinstance(name, ast.Name) and _is_stored(name)}
+        return cls(bound, list(dict.fromkeys(host)), certain)
+
+    def binds(self, name: str) -> bool:
+        return name in self._bound or not self._certain
+
+    def hint(self, name: str) -> str:
+        return nearest(name, self._host or self._bound)
+
+    def obvious(self, file: str, default: str | None) -> str:
+        if default is not None:
+            default = default.replace("-", "_").replace(".", "_")
+            if default in self._bound or (not self._host and not self._certain):
+                return default
+        if len(self._host) == 1:
+            return self._host[0]
+        has = f"it has {', '.join(self._host[:10])}" if self._host else "it has no public function"
+        raise EntryError(f"which function of {file}? Write it as '{file}::FUNCTION'; {has}")
+
+
+def _top_level(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    """Yield the statements that run at import, also those inside ``if``, ``try``, ``with`` and loops."""
+    for node in body:
+        yield node
+        for name in ("body", "orelse", "finalbody"):
+            if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                yield from _top_level(getattr(node, name, []))
+        for handler in getattr(node, "handlers", []):
+            yield from _top_level(handler.body)
+
+
+def _is_stored(name: ast.Name) -> bool:
+    return isinstance(name.ctx, ast.Store)
+
+
+def _is_device(decorator: ast.expr) -> bool:
+    """Whether it makes a device function of what it decorates: ``@triton.jit``, ``@triton.autotune(…)``."""
+    if isinstance(decorator, ast.Call):
+        decorator = decorator.func
+    name = decorator.attr if isinstance(decorator, ast.Attribute) else getattr(decorator, "id", "")
+    return name in _DEVICE_DECORATORS

@@ -1,0 +1,175 @@
+"""``results.sqlite``: what a run was asked to judge, and every verdict in the order in which it arrived.
+
+Append-only, by triggers: a verdict that is superseded (a cell that was tried again) stays where it is, and the latest
+one counts. Write-ahead logging with full synchronisation makes each verdict one durable transaction.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import TypeVar
+
+from pydantic import BaseModel
+
+from kernelarena.errors import InfraError, InputError
+from kernelarena.spec.verdict import Verdict
+
+SCHEMA = 1
+"""``PRAGMA user_version``. A change that older readers cannot take raises it."""
+SNAPSHOTS = ("platforms", "tasks", "kernels")
+
+_APPEND_ONLY = "\n".join(
+    f"CREATE TRIGGER {table}_{verb} BEFORE {verb} ON {table} BEGIN SELECT RAISE(ABORT, '{table} is append-only'); END;"
+    for table in ("verdicts", *SNAPSHOTS)
+    for verb in ("UPDATE", "DELETE")
+)
+_DECLARATION = f"""
+CREATE TABLE verdicts (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    kernel TEXT NOT NULL,
+    platform TEXT NOT NULL,
+    status TEXT NOT NULL,
+    gate TEXT,
+    reason TEXT,
+    evidence TEXT,
+    created TEXT NOT NULL,
+    body TEXT NOT NULL
+);
+CREATE INDEX cells ON verdicts (kernel, platform, seq);
+{"".join(f"CREATE TABLE {table} (id TEXT PRIMARY KEY, body TEXT NOT NULL);" for table in SNAPSHOTS)}
+{_APPEND_ONLY}
+PRAGMA user_version = {SCHEMA};
+"""
+_LATEST = "SELECT MAX(seq) FROM verdicts GROUP BY kernel, platform"
+
+M = TypeVar("M", bound=BaseModel)
+
+
+class Database:
+    """One connection to a run's results."""
+
+    def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
+        self.path = path
+        self._connection = connection
+
+    @classmethod
+    def create(cls, path: Path, snapshots: Mapping[str, Mapping[str, BaseModel]]) -> Database:
+        """Create the file with what the run judges; ``snapshots`` holds models by table and id."""
+        connection = sqlite3.connect(path, isolation_level=None)
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.executescript("BEGIN;" + _DECLARATION + "COMMIT;")
+        connection.execute("BEGIN")
+        for table in SNAPSHOTS:
+            connection.executemany(
+                f"INSERT INTO {table} VALUES (?, ?)",
+                [(key, model.model_dump_json()) for key, model in snapshots[table].items()],
+            )
+        connection.execute("COMMIT")
+        return cls(path, connection)
+
+    @classmethod
+    def open(cls, path: Path, *, writable: bool) -> Database:
+        """Open an existing file.
+
+        Raises
+        ------
+        InputError
+            If it is missing, damaged, or of a newer schema.
+        """
+        if not path.is_file():
+            raise InputError(f"{path}: no such file; the run folder is incomplete")
+        with _readable(path):
+            connection = _connect(path, writable)
+            version = connection.execute("PRAGMA user_version").fetchone()[0]
+            if version > SCHEMA:
+                raise InputError(newer(path, version))
+            if version != SCHEMA:
+                raise InputError(f"{path}: not the results of a run (schema {version})")
+            return cls(path, connection)
+
+    def append(self, verdict: Verdict) -> None:
+        """Store a verdict in one transaction; it is on disk when this returns.
+
+        Raises
+        ------
+        InfraError
+            If it cannot be stored (a full disk).
+        """
+        row = (
+            verdict.kernel,
+            verdict.platform,
+            verdict.status.value,
+            verdict.gate and verdict.gate.value,
+            verdict.reason and verdict.reason.value,
+            verdict.evidence and verdict.evidence.value,
+            datetime.now(timezone.utc).isoformat(timespec="milliseconds"),
+            verdict.model_dump_json(),
+        )
+        try:
+            self._connection.execute(
+                "INSERT INTO verdicts (kernel, platform, status, gate, reason, evidence, created, body)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                row,
+            )
+        except sqlite3.OperationalError as error:
+            raise InfraError(f"{self.path}: a verdict cannot be stored: {error}") from None
+
+    def statuses(self) -> dict[tuple[str, str], str]:
+        """Return the status of the latest verdict of each cell, by (kernel, platform)."""
+        with _readable(self.path):
+            rows = self._connection.execute(f"SELECT kernel, platform, status FROM verdicts WHERE seq IN ({_LATEST})")
+            return {(kernel, platform): status for kernel, platform, status in rows}
+
+    def verdicts(self) -> dict[tuple[str, str], Verdict]:
+        """Return the latest verdict of each cell, by (kernel, platform)."""
+        query = f"SELECT body FROM verdicts WHERE seq IN ({_LATEST}) ORDER BY seq"
+        with _readable(self.path):
+            found = [Verdict.model_validate_json(body) for (body,) in self._connection.execute(query)]
+        return {(verdict.kernel, verdict.platform): verdict for verdict in found}
+
+    def snapshot(self, table: str, model: type[M], ids: Iterable[str] | None = None) -> dict[str, M]:
+        """Return what the run was asked to judge, by id, in the order of ``ids`` where given."""
+        with _readable(self.path):
+            rows = dict(self._connection.execute(f"SELECT id, body FROM {table} ORDER BY rowid").fetchall())
+            return {key: model.model_validate_json(rows[key]) for key in (ids or rows)}
+
+    def close(self) -> None:
+        """Close the connection; SQLite folds its log into the file when the last one closes."""
+        self._connection.close()
+
+
+def newer(path: Path, version: object) -> str:
+    """Return the message for a run that this version cannot read."""
+    return f"{path}: was written by a newer kab-mc (schema {version}; this one reads {SCHEMA}): upgrade kernelarena"
+
+
+def _connect(path: Path, writable: bool) -> sqlite3.Connection:
+    if writable:
+        connection = sqlite3.connect(path, isolation_level=None, timeout=30)
+        connection.execute("PRAGMA synchronous = FULL")
+        return connection
+    uri = path.resolve().as_uri()
+    try:
+        connection = sqlite3.connect(f"{uri}?mode=ro", uri=True, isolation_level=None, timeout=30)
+        connection.execute("SELECT 1 FROM sqlite_master").fetchone()
+    except sqlite3.OperationalError:
+        # A folder that cannot be written to (an archived run) has no room for the shared-memory file of WAL.
+        # Without a log beside it nothing is pending, and the file can be read as it stands.
+        if path.with_name(path.name + "-wal").exists():
+            raise
+        connection = sqlite3.connect(f"{uri}?immutable=1", uri=True, isolation_level=None)
+    return connection
+
+
+@contextlib.contextmanager
+def _readable(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except sqlite3.DatabaseError as error:
+        raise InputError(f"{path}: cannot be read: {error}") from None
+    except (KeyError, ValueError) as error:  # a row that its model does not accept, or that is missing
+        raise InputError(f"{path}: holds a row that cannot be read: {str(error).splitlines()[0]}") from None
