@@ -137,7 +137,12 @@ class Platform(Model):
 
     def dtype(self, canonical: str) -> str:
         """Return the torch dtype name of a canonical dtype on this chip."""
-        return self.dtypes.get(canonical, _TORCH_NAMES.get(canonical, canonical))
+        return self.dtypes.get(canonical, torch_name(canonical))
 
 
 _TORCH_NAMES = {"float8_e4m3": "float8_e4m3fn"}
+
+
+def torch_name(canonical: str) -> str:
+    """Return what torch calls a canonical dtype where no chip says otherwise."""
+    return _TORCH_NAMES.get(canonical, canonical)
