@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from kernelarena.platforms.backend import Device
 from kernelarena.platforms.gpu import GpuBackend
 from kernelarena.spec import Platform
 
@@ -17,6 +18,10 @@ class CudaBackend(GpuBackend):
     device_node = Path("/dev/nvidiactl")
     triton_backend = "nvidia"
     torch_key = "cuda"
+
+    def match(self, device: Device, platform: Platform) -> bool:
+        """As every backend does, except that a slice of a chip (MIG) is not the chip."""
+        return "MIG" not in device.name.split() and super().match(device, platform)
 
     def triton_target(self, platform: Platform) -> tuple[str, int | str, int] | None:
         """``("cuda", 90, 32)`` for ``sm_90``."""
