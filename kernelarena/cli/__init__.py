@@ -1,1 +1,46 @@
 """The command line: ``kab-mc``."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+import click
+
+from kernelarena.errors import InfraError, KernelArenaError
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run ``kab-mc`` and end the process with its exit code.
+
+    0: done. 1: a requested gate failed. 2: the user's input is wrong. 3: infrastructure kept it from finishing.
+    A mistake of the user's is one line on standard error; a traceback is a bug of ours.
+    """
+    sys.exit(run(arguments))
+
+
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Run ``kab-mc`` and return its exit code."""
+    from kernelarena.cli.main import kab_mc
+
+    try:
+        result = kab_mc.main(args=arguments, prog_name="kab-mc", standalone_mode=False)
+    except KernelArenaError as error:
+        _complain(" ".join(str(error).split()))
+        return error.exit_code
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        _complain("interrupted")
+        return InfraError.exit_code
+    except BrokenPipeError:
+        # Whoever read our output has seen enough. Python flushes once more at exit, which must not complain.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    return result if isinstance(result, int) else 0
+
+
+def _complain(message: str) -> None:
+    click.echo(f"kab-mc: {message}", err=True)
