@@ -1,0 +1,37 @@
+"""Which Ray resources an actor needs to judge a platform's cells."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any
+
+from kernelarena.spec import Evidence, Platform
+
+
+@dataclass(frozen=True)
+class Placement:
+    """Where an actor may run. Cells of equal placement share actors.
+
+    Attributes
+    ----------
+    resource
+        The custom resource of the platform (``platform:<id>``), of which a host announces one per device; None for
+        work that any processor can do.
+    """
+
+    resource: str | None = None
+
+    def options(self) -> dict[str, Any]:
+        """Return Ray's actor options. An actor is never restarted by Ray: the schedule decides what is tried again."""
+        options: dict[str, Any] = {"num_cpus": 1, "max_restarts": 0, "max_task_retries": 0}
+        if self.resource is not None:
+            # One whole device: two kernels on one would time each other. `num_gpus` makes Ray show the actor that
+            # device and no other.
+            options |= {"num_gpus": 1, "resources": {self.resource: 1}}
+        return options
+
+
+def placement(platform: Platform, evidence: Collection[Evidence]) -> Placement:
+    """Return where cells of ``platform`` are judged: on its own devices where that is implemented, else anywhere."""
+    return Placement(platform.ray.resource if Evidence.MEASURED in evidence else None)

@@ -1,0 +1,234 @@
+"""The hand-out of cells: each free worker gets the next one, and a worker that dies costs its cell at most a retry."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import ray
+from ray.exceptions import RayError
+
+from kernelarena.cluster.cell import Cell, infra
+from kernelarena.cluster.placement import Placement, placement
+from kernelarena.cluster.session import Session
+from kernelarena.cluster.worker import JUDGE, Answer, Worker
+from kernelarena.platforms.backend import Availability
+from kernelarena.spec import Reason, Status, Sweep, Verdict
+
+_POLL_S = 0.5
+"""How long to wait for a verdict before looking at ``stopped`` again."""
+_CLOSE_S = 5.0
+_CALLS = 200
+"""More calls than the gates make of any kernel: a judge that takes longer than all of them together hangs."""
+_WORTH_RETRYING = frozenset({Reason.WORKER_LOST, Reason.DEVICE_UNHEALTHY, Reason.INTERRUPTED})
+
+
+@dataclass
+class _Waiting:
+    """A cell that has yet to be judged."""
+
+    cell: Cell
+    attempts: int = 0
+    seconds: float = 0.0
+    """Spent on it so far."""
+
+
+@dataclass(eq=False)
+class _Lane:
+    """One worker and what it is busy with."""
+
+    placement: Placement
+    actor: Any = None
+    birth: Any = None
+    """Pending until Ray has found a place for the actor, which may take long on a busy cluster."""
+    item: _Waiting | None = None
+    call: Any = None
+    started: float = 0.0
+
+
+@dataclass
+class _Group:
+    """Cells that the same workers can take."""
+
+    waiting: deque[_Waiting] = field(default_factory=deque)
+    lanes: list[_Lane] = field(default_factory=list)
+
+
+def sweep(
+    cells: Iterable[Cell],
+    session: Session,
+    *,
+    config: Sweep,
+    hidden_seed: int,
+    available: Mapping[str, Availability],
+    stopped: Callable[[], bool] = lambda: False,
+    factory: str = JUDGE,
+) -> Iterator[Verdict]:
+    """Judge ``cells`` on Ray actors.
+
+    Parameters
+    ----------
+    cells
+        In the order in which they are handed out.
+    session
+        The Ray to use.
+    config
+        Passed to the judge; ``retries`` and ``deadlines`` count here as well.
+    hidden_seed
+        Passed to the judge.
+    available
+        What evidence can be had of each platform, by id; it decides where a cell is judged.
+    stopped
+        Asked twice a second and before every hand-out; once it is true, workers are ended and the iteration with
+        them. Cells that were being judged then have no verdict.
+    factory
+        ``module:name`` of what makes a judge, imported by the workers.
+
+    Yields
+    ------
+    Verdict
+        One per cell, as they arrive. What goes wrong around a kernel, here or in the judge, is a verdict too.
+    """
+    schedule = _Schedule(session, config, hidden_seed, stopped, factory)
+    for cell in cells:
+        schedule.add(cell, placement(cell.platform, available[cell.platform.id].evidence))
+    try:
+        yield from schedule.run()
+    finally:
+        schedule.close()
+
+
+class _Schedule:
+    def __init__(
+        self, session: Session, config: Sweep, hidden_seed: int, stopped: Callable[[], bool], factory: str
+    ) -> None:
+        self._session = session
+        self._config = config
+        self._config_json = config.model_dump_json()
+        self._seed = hidden_seed
+        self._stopped = stopped
+        self._factory = factory
+        self._groups: dict[Placement, _Group] = {}
+        self._texts: dict[int, str] = {}
+        self._actor_class = ray.remote(Worker)
+        self._deadline = config.deadlines.compile + _CALLS * config.deadlines.call
+
+    def add(self, cell: Cell, where: Placement) -> None:
+        self._groups.setdefault(where, _Group()).waiting.append(_Waiting(cell))
+
+    def run(self) -> Iterator[Verdict]:
+        for where, group in self._groups.items():
+            capacity = self._session.capacity(where.resource)
+            group.lanes = [_Lane(where) for _ in range(min(capacity, len(group.waiting)))]
+            if not capacity:
+                while group.waiting:
+                    detail = f"no host of the cluster announces the resource '{where.resource}'"
+                    yield infra(group.waiting.popleft().cell, Reason.DEVICE_UNAVAILABLE, detail)
+        while not self._stopped():
+            self._hand_out()
+            busy = {lane.call: lane for lane in self._lanes() if lane.call is not None}
+            if not busy:
+                return
+            ready, _ = ray.wait(list(busy), num_returns=1, timeout=_POLL_S)
+            for call in ready:
+                if (verdict := self._collect(busy[call])) is not None:
+                    yield verdict
+            yield from self._overdue()
+
+    def close(self) -> None:
+        """End the workers: those that are idle in good order, so that their judges can tidy up, the others at once."""
+        idle = [lane.actor for lane in self._lanes() if lane.actor is not None and lane.call is None]
+        if idle:
+            with contextlib.suppress(RayError):
+                ray.wait([actor.close.remote() for actor in idle], num_returns=len(idle), timeout=_CLOSE_S)
+        for lane in self._lanes():
+            self._end(lane)
+
+    def _lanes(self) -> Iterator[_Lane]:
+        for group in self._groups.values():
+            yield from group.lanes
+
+    def _hand_out(self) -> None:
+        for group in self._groups.values():
+            for lane in group.lanes:
+                if lane.call is None and group.waiting:
+                    self._start(lane, group.waiting.popleft())
+
+    def _start(self, lane: _Lane, item: _Waiting) -> None:
+        if lane.actor is None:
+            lane.actor = self._actor_class.options(**lane.placement.options()).remote(self._factory)
+            lane.birth = lane.actor.pid.remote()
+        cell = item.cell
+        texts = [self._text(model) for model in (cell.kernel, cell.task, cell.platform)]
+        lane.item, lane.started = item, time.monotonic()
+        lane.call = lane.actor.judge.remote(*texts, self._config_json, self._seed)
+
+    def _text(self, model: Any) -> str:
+        """Serialise a model once, however many cells share it."""
+        if id(model) not in self._texts:
+            self._texts[id(model)] = model.model_dump_json()
+        return self._texts[id(model)]
+
+    def _collect(self, lane: _Lane) -> Verdict | None:
+        """Take the answer of a lane whose call has ended; None where its cell is going to be tried again."""
+        item = self._free(lane)
+        try:
+            answer = Answer.model_validate_json(ray.get(lane.call))
+        except RayError as error:
+            self._end(lane)
+            return self._again(lane, item, f"the worker process died: {_first_line(error)}")
+        finally:
+            lane.call = None
+        if answer.verdict is None:
+            # Whatever state the judge is in after a bug, the next cell must not inherit it.
+            self._end(lane)
+            return self._lost(item, f"the judge failed, which is a bug of kab-mc: {answer.error}")
+        if answer.verdict.status is Status.INFRA and answer.verdict.reason in _WORTH_RETRYING:
+            return self._again(lane, item, answer.verdict.detail, answer.verdict)
+        return answer.verdict.model_copy(update={"attempts": item.attempts})
+
+    def _free(self, lane: _Lane) -> _Waiting:
+        item = lane.item
+        assert item is not None
+        lane.item = None
+        item.attempts += 1
+        item.seconds += time.monotonic() - lane.started
+        return item
+
+    def _again(self, lane: _Lane, item: _Waiting, detail: str, verdict: Verdict | None = None) -> Verdict | None:
+        """Put a cell back at the end, where what disturbed it may have passed; give up after the retries."""
+        if item.attempts <= self._config.retries:
+            self._groups[lane.placement].waiting.append(item)
+            return None
+        if verdict is not None:
+            return verdict.model_copy(update={"attempts": item.attempts, "duration_s": item.seconds})
+        return self._lost(item, f"{detail} ({item.attempts} attempts); --resume tries again")
+
+    def _lost(self, item: _Waiting, detail: str) -> Verdict:
+        return infra(item.cell, Reason.WORKER_LOST, detail, attempts=item.attempts, duration=item.seconds)
+
+    def _overdue(self) -> Iterator[Verdict]:
+        """End workers that are long past every deadline that their judge should have enforced itself."""
+        for lane in self._lanes():
+            if lane.birth is not None:
+                if ray.wait([lane.birth], timeout=0)[0]:
+                    lane.birth = None
+                lane.started = time.monotonic()
+            elif lane.call is not None and time.monotonic() - lane.started > self._deadline:
+                item = self._free(lane)
+                self._end(lane)
+                yield self._lost(item, f"the judge did not answer within {self._deadline:.0f} s")
+
+    def _end(self, lane: _Lane) -> None:
+        if lane.actor is not None:
+            with contextlib.suppress(RayError):
+                ray.kill(lane.actor)
+        lane.actor = lane.birth = lane.call = None
+
+
+def _first_line(error: Exception) -> str:
+    return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)

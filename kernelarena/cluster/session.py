@@ -1,0 +1,161 @@
+"""Ray for the time of a run: embedded, or an existing cluster that is joined."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from kernelarena.cluster import watchdog
+from kernelarena.errors import InfraError
+
+_OBJECT_STORE_BYTES = 80 << 20
+"""Only texts of some kilobytes go through it; Ray takes no less than 75 MiB, and by default a third of the memory."""
+_QUIET = {
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_BACKEND_LOG_LEVEL": "fatal",  # its C++ side writes to our standard error, past every setting for Python
+    "RAY_DEDUP_LOGS": "0",
+    # A worker that dies leaves its children to the raylet, which ends them.
+    "RAY_kill_child_processes_on_worker_exit_with_raylet_subreaper": "true",
+}
+
+
+@dataclass(frozen=True)
+class Session:
+    """A Ray that is up.
+
+    Attributes
+    ----------
+    workers
+        How many cells the processors can take at once.
+    resources
+        What the cluster announces, by Ray's names.
+    """
+
+    workers: int
+    resources: Mapping[str, float]
+
+    def capacity(self, resource: str | None) -> int:
+        """Return how many actors can hold ``resource`` at once; of a processor where it is None."""
+        return self.workers if resource is None else int(self.resources.get(resource, 0))
+
+
+def processors() -> int:
+    """Return how many processors this process may use."""
+    return len(os.sched_getaffinity(0))
+
+
+@contextlib.contextmanager
+def session(address: str | None = None, *, workers: int | None = None) -> Iterator[Session]:
+    """Have a Ray for the time of a ``with`` block.
+
+    Parameters
+    ----------
+    address
+        Of a cluster to join; None starts one inside this process's tree, and ends it with the block or with this
+        process, even if that is killed.
+    workers
+        How many cells to judge at once on processors; by default one per processor.
+
+    Raises
+    ------
+    InfraError
+        If Ray does not start, or nothing answers at ``address``.
+    """
+    os.environ.update({name: value for name, value in _QUIET.items() if name not in os.environ})
+    import ray  # after the environment: it is read at import
+
+    logging.getLogger("ray").setLevel(logging.CRITICAL)
+    folder = None
+    with contextlib.ExitStack() as stack:
+        try:
+            if address is None:
+                folder = _embedded(stack, workers or processors())
+            else:
+                stack.callback(ray.shutdown)
+                with _silence():
+                    ray.init(address, log_to_driver=False, configure_logging=False, namespace="kernelarena")
+            resources = ray.cluster_resources()
+        except (Exception, SystemExit) as error:
+            where = "does not start" if address is None else f"cannot be joined at {address}"
+            reason = " ".join(str(error).split()) or type(error).__name__
+            raise InfraError(f"Ray {where}: {reason[:300]}") from error
+        yield Session(workers or max(1, int(resources.get("CPU", 1))), resources)
+    if folder is not None:  # reached only when all went well; after a failure its logs are of use
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _embedded(stack: contextlib.ExitStack, workers: int) -> Path:
+    """Start Ray below this process, watched, and return the folder that it keeps its logs in."""
+    import ray
+
+    before = set(_children())
+    guard = subprocess.Popen(
+        [sys.executable, "-I", "-S", watchdog.__file__],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    stack.callback(_dismiss, guard)
+    stack.callback(ray.shutdown)
+    with _silence():
+        context = ray.init(
+            "local",  # whatever RAY_ADDRESS says
+            num_cpus=workers,
+            include_dashboard=False,
+            log_to_driver=False,
+            configure_logging=False,
+            object_store_memory=_OBJECT_STORE_BYTES,
+            namespace="kernelarena",
+        )
+    assert guard.stdin is not None
+    for pid in set(_children()) - before - {guard.pid}:
+        guard.stdin.write(b"%d\n" % pid)
+    guard.stdin.flush()
+    return Path(context.address_info["session_dir"])
+
+
+def _children() -> list[int]:
+    return [pid for pid, (parent, _) in watchdog.table().items() if parent == os.getpid()]
+
+
+def _dismiss(guard: subprocess.Popen[bytes]) -> None:
+    assert guard.stdin is not None
+    with contextlib.suppress(BrokenPipeError):
+        guard.stdin.close()
+    try:
+        guard.wait(watchdog.GRACE_S + 5)
+    except subprocess.TimeoutExpired:
+        guard.kill()
+        guard.wait()
+
+
+@contextlib.contextmanager
+def _silence() -> Iterator[None]:
+    """Send what is written to the standard streams meanwhile to nowhere, also by other languages and children.
+
+    Ray greets on both, and its daemons inherit them for good: without this, `kab-mc … --json | head` would wait for
+    a daemon to end.
+    """
+    sys.stdout.flush()
+    sys.stderr.flush()
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    kept = [(stream, os.dup(stream)) for stream in (1, 2)]
+    try:
+        for stream, _ in kept:
+            os.dup2(nowhere, stream)
+        yield
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        for stream, copy in kept:
+            os.dup2(copy, stream)
+            os.close(copy)
+        os.close(nowhere)
