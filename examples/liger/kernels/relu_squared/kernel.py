@@ -1,0 +1,5 @@
+from liger_kernel.ops import LigerReLUSquaredFunction
+
+
+def relu_squared(x):
+    return LigerReLUSquaredFunction.apply(x)

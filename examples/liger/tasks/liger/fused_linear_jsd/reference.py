@@ -1,0 +1,26 @@
+import math
+
+import torch
+
+
+def inputs(shape, rng):
+    return {
+        "grad": rng.tensor(dtype="float32"),
+        "x": rng.tensor(shape["M"], shape["H"]),
+        "weight": rng.tensor(shape["V"], shape["H"]),
+        "teacher_x": rng.tensor(shape["M"], shape["H"]),
+        "teacher_weight": rng.tensor(shape["V"], shape["H"]),
+    }
+
+
+def log_probabilities(x, weight):
+    logits = x @ weight.T
+    return torch.log_softmax(logits.to(torch.promote_types(logits.dtype, torch.float32)), dim=-1)
+
+
+def reference(grad, x, weight, teacher_x, teacher_weight):
+    x, weight = x.detach().requires_grad_(), weight.detach().requires_grad_()
+    log_q, log_p = log_probabilities(x, weight), log_probabilities(teacher_x, teacher_weight)
+    log_m = torch.logaddexp(log_q, log_p) - math.log(2)
+    loss = 0.5 * (log_p.exp() * (log_p - log_m) + log_q.exp() * (log_q - log_m)).sum() / x.shape[0]
+    return loss.detach(), *torch.autograd.grad(loss, (x, weight), grad)
