@@ -1,0 +1,251 @@
+"""What a trial's answer is, how well PyTorch does on it, and how sensitive it is to rounding.
+
+The three measurements that :mod:`kernelarena.protocol.tolerance` builds its bounds from, for each output:
+
+t  the reference in float64, on the kernel's inputs widened exactly;
+n  the reference as PyTorch evaluates it at the kernel's dtype on the same device;
+C  the *conditioning*: by how much t moves when each floating-point input is multiplied by 1 ± ε, signs at random,
+   ε being the unit roundoff of the type that an honest kernel computes in (float32; float64 for float64 inputs).
+   This is the backward-error view of rounding (Higham 2002, chapter 1): a stable algorithm returns the exact answer
+   to inputs perturbed by a few ε, so its error is a small multiple of C whatever order it computes in.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from kernelarena.errors import InputError
+from kernelarena.protocol.accumulation import ReductionLength
+
+Reference = Callable[..., Any]
+SAMPLES_PER_ROW = 8
+"""Short rows are perturbed several times, so that no row's conditioning rests on one lucky draw."""
+HALF_UNIT = 2.0**-11
+"""Unit roundoff of float16, and of tf32, which has as many significand bits."""
+
+
+@dataclass(frozen=True)
+class Output:
+    """One output of the reference. Complex ones are held as pairs of reals."""
+
+    dtype: torch.dtype
+    """What the kernel must return."""
+    size: tuple[int, ...]
+    value: Tensor
+    """t, in float64; integers and booleans keep their dtype. Shape ``size``, for complex dtypes ``(*size, 2)``."""
+    framework: Tensor
+    """n, in ``dtype`` (the real one of a complex dtype); same shape as ``value``."""
+    conditioning: Tensor
+    """Largest C of each row, float64: ``value`` reduced over its last dimension, kept as 1; or over all of it where
+    there is but one."""
+    conditioning_norm: float
+    """‖C‖₂, the largest over the draws."""
+
+    @property
+    def exact(self) -> bool:
+        """Whether only the very value will do."""
+        return not self.value.is_floating_point()
+
+
+@dataclass(frozen=True)
+class Truth:
+    """The answers of one trial and what the tolerance needs to know about them."""
+
+    outputs: tuple[Output, ...]
+    terms: int
+    """Terms of the longest sum in the reference; what honest rounding grows with."""
+    unit: float
+    """ε: unit roundoff of the type that an honest kernel computes in."""
+    coarse_unit: float
+    """Unit roundoff of the least precise arithmetic that is still about numbers: the inputs' own, or half's."""
+    precision: str
+    """What t was evaluated in: ``float64``, or ``float32`` where the reference does not run in float64."""
+
+
+def truth(reference: Reference, inputs: Mapping[str, Any], *, seed: int) -> Truth:
+    """Evaluate the reference for one trial.
+
+    Parameters
+    ----------
+    reference
+        Plain PyTorch; called with ``**inputs`` several times, in float64 and as they are.
+    inputs
+        Tensors and scalars by name. They are not modified, whatever the reference does. An empty 1-d tensor stands
+        for a dtype only and is passed as it is.
+    seed
+        Of the perturbation's signs.
+
+    Returns
+    -------
+    Truth
+        On the device of the inputs.
+
+    Raises
+    ------
+    InputError
+        If the reference cannot be evaluated, or returns something other than tensors.
+    """
+    precision = "float64"
+    wide = _widened(inputs, torch.float64)
+    try:
+        values, terms = _observed(reference, wide)
+    except Exception:  # a task's code: anything may come out of it, and float32 may still work
+        precision, wide = "float32", _widened(inputs, torch.float32)
+        try:
+            values, terms = _observed(reference, wide)
+        except Exception as error:
+            problem = " ".join(str(error).split()) or type(error).__name__
+            raise InputError(f"the task's reference fails on its own inputs: {problem}") from error
+    unit = 2.0**-53 if any(_real(tensor.dtype) is torch.float64 for tensor in _floating(inputs)) else 2.0**-24
+    coarse = max([HALF_UNIT, *(torch.finfo(tensor.dtype).eps / 2 for tensor in _floating(inputs))])
+    framework = _framework(reference, inputs, values)
+    values = [_flat(value.double() if value.is_floating_point() else value) for value in values]
+    conditioning, norms = _conditioning(reference, inputs, wide, values, unit=unit, seed=seed)
+    outputs = tuple(
+        Output(
+            dtype=native.dtype,
+            size=tuple(native.shape),
+            value=value,
+            framework=_flat(native),
+            conditioning=rows,
+            conditioning_norm=norm,
+        )
+        for value, native, rows, norm in zip(values, framework, conditioning, norms, strict=True)
+    )
+    return Truth(outputs=outputs, terms=terms, unit=unit, coarse_unit=coarse, precision=precision)
+
+
+def row_max(values: Tensor) -> Tensor:
+    """Return the largest of each row, kept as a dimension of 1; nan where there is none is 0, and infinities too.
+
+    A row is the last dimension; a tensor of at most one dimension is one row.
+    """
+    finite = torch.where(values.isfinite(), values, 0.0)
+    if finite.numel() == 0:
+        return finite.new_zeros([1] * finite.dim())
+    return finite.amax(-1, keepdim=True) if finite.dim() > 1 else finite.max().reshape([1] * finite.dim())
+
+
+def _observed(reference: Reference, inputs: Mapping[str, Any]) -> tuple[list[Tensor], int]:
+    with ReductionLength() as length:
+        values = _call(reference, inputs)
+    return values, length.longest
+
+
+def _call(reference: Reference, inputs: Mapping[str, Any]) -> list[Tensor]:
+    """Call the reference on copies, so that one that works in place harms nobody."""
+    copies = {name: value.clone() if isinstance(value, Tensor) else value for name, value in inputs.items()}
+    wide = any(value.dtype is torch.float64 for value in copies.values() if isinstance(value, Tensor))
+    with torch.no_grad(), _careful(torch.float64 if wide else torch.float32):
+        result = reference(**copies)
+    values = list(result) if isinstance(result, tuple | list) else [result]
+    if not values or not all(isinstance(value, Tensor) for value in values):
+        raise InputError("the task's reference must return a tensor or a tuple of tensors")
+    return values
+
+
+@contextmanager
+def _careful(default: torch.dtype) -> Iterator[None]:
+    """Make constants that the reference creates as wide as its inputs, and keep float32 products in float32."""
+    before, matmul = torch.get_default_dtype(), torch.get_float32_matmul_precision()
+    torch.set_default_dtype(default)
+    torch.set_float32_matmul_precision("highest")
+    try:
+        yield
+    finally:
+        torch.set_default_dtype(before)
+        torch.set_float32_matmul_precision(matmul)
+
+
+def _framework(reference: Reference, inputs: Mapping[str, Any], values: list[Tensor]) -> list[Tensor]:
+    """Return n; where PyTorch has no kernel for the dtype on this device, what it gives in float32, rounded."""
+    try:
+        native = _call(reference, inputs)
+    except Exception:  # typically NotImplementedError or RuntimeError, but the code is a task's
+        native = _call(reference, _widened(inputs, torch.float32))
+        for index, dtype in enumerate(_declared(reference, inputs, native)):
+            native[index] = native[index].to(dtype)
+    if [one.shape for one in native] != [one.shape for one in values]:
+        raise InputError("the task's reference returns other shapes in float64 than at the task's dtype")
+    return native
+
+
+def _declared(reference: Reference, inputs: Mapping[str, Any], wide: list[Tensor]) -> list[torch.dtype]:
+    """Return the dtypes that the reference gives at the inputs' own, without computing anything if possible."""
+    meta = {name: value.to("meta") if isinstance(value, Tensor) else value for name, value in inputs.items()}
+    try:
+        return [one.dtype for one in _call(reference, meta)]
+    except Exception:  # an operator without a meta implementation: floats then take the dtype of the first input
+        first = next((tensor.dtype for tensor in _floating(inputs)), torch.float32)
+        return [first if one.dtype is torch.float32 else one.dtype for one in wide]
+
+
+def _conditioning(
+    reference: Reference,
+    inputs: Mapping[str, Any],
+    wide: Mapping[str, Any],
+    values: list[Tensor],
+    *,
+    unit: float,
+    seed: int,
+) -> tuple[list[Tensor], list[float]]:
+    rows = [torch.zeros_like(row_max(value.double())) for value in values]
+    norms = [0.0] * len(values)
+    inexact = [value for value in values if value.is_floating_point() and value.numel()]
+    if not inexact or not _floating(inputs):
+        return rows, norms
+    shortest = min(value.shape[-1] if value.dim() > 1 else value.numel() for value in inexact)
+    draws = min(max(math.ceil(SAMPLES_PER_ROW / shortest), 2), SAMPLES_PER_ROW)
+    generator = torch.Generator(device=_floating(inputs)[0].device).manual_seed(seed)
+    for _ in range(draws):
+        nearby = {
+            name: _perturbed(value, unit, generator) if _is_value(value) else value for name, value in wide.items()
+        }
+        for index, moved in enumerate(_call(reference, nearby)):
+            if values[index].is_floating_point():
+                shift = (_flat(moved).double() - values[index]).abs()
+                rows[index] = torch.maximum(rows[index], row_max(shift))
+                norms[index] = max(norms[index], float(torch.where(shift.isfinite(), shift, 0.0).norm()))
+    return rows, norms
+
+
+def _perturbed(value: Tensor, unit: float, generator: torch.Generator) -> Tensor:
+    signs = torch.randint(0, 2, value.shape, generator=generator, device=value.device, dtype=torch.int8)
+    return value * (1 + (2 * signs - 1).to(_real(value.dtype)) * unit)
+
+
+def _widened(inputs: Mapping[str, Any], dtype: torch.dtype) -> dict[str, Any]:
+    def widen(value: Any) -> Any:
+        if not _is_value(value) or value.dtype.itemsize > dtype.itemsize * (1 + value.is_complex()):
+            return value
+        return value.to(_complex_of(dtype) if value.is_complex() else dtype)
+
+    return {name: widen(value) for name, value in inputs.items()}
+
+
+def _is_value(value: Any) -> bool:
+    """Whether it is a floating-point tensor with something in it; an empty vector only stands for its dtype."""
+    return isinstance(value, Tensor) and (value.is_floating_point() or value.is_complex()) and value.shape != (0,)
+
+
+def _floating(inputs: Mapping[str, Any]) -> list[Tensor]:
+    return [value for value in inputs.values() if _is_value(value)]
+
+
+def _flat(value: Tensor) -> Tensor:
+    return torch.view_as_real(value.resolve_conj()) if value.is_complex() else value
+
+
+def _real(dtype: torch.dtype) -> torch.dtype:
+    return dtype.to_real() if dtype.is_complex else dtype
+
+
+def _complex_of(dtype: torch.dtype) -> torch.dtype:
+    return dtype.to_complex()
