@@ -1,0 +1,66 @@
+"""Writing reports into a run's folder."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+
+from kernelarena.errors import InfraError
+from kernelarena.report.view import View, arrange
+from kernelarena.spec import RunData, textfile
+
+_MODULES = {"html": "html", "md": "markdown", "json": "json", "csv": "csv"}
+FORMATS = tuple(_MODULES)
+"""The formats that a report can be written in, by file suffix."""
+STANDARD = ("json", "md", "html")
+"""Those that every run folder has."""
+
+
+def render(data: RunData, format: str) -> str:
+    """Return the report of a run as text.
+
+    Raises
+    ------
+    KeyError
+        If ``format`` is not one of `FORMATS`.
+    """
+    return _render(arrange(data), format)
+
+
+def write(data: RunData, folder: Path, formats: tuple[str, ...] = STANDARD) -> dict[str, Path]:
+    """Write ``report.<format>`` into ``folder``, replacing each file in one step.
+
+    Parameters
+    ----------
+    data
+        The run, finished or not.
+    folder
+        The run's folder; it must exist.
+    formats
+        Some of `FORMATS`.
+
+    Returns
+    -------
+    dict
+        The path written for each format.
+
+    Raises
+    ------
+    InfraError
+        If a file cannot be written.
+    """
+    view = arrange(data)
+    written = {}
+    for name in formats:
+        written[name] = folder / f"report.{name}"
+        try:
+            textfile.replace(written[name], _render(view, name))
+        except OSError as error:
+            raise InfraError(f"{written[name]}: cannot be written: {error.strerror}") from None
+    return written
+
+
+def _render(view: View, format: str) -> str:
+    # imported on demand: a template engine is nothing that a JSON report should wait for
+    text: str = importlib.import_module(f"kernelarena.report.{_MODULES[format]}").render(view)
+    return text

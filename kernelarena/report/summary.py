@@ -1,0 +1,118 @@
+"""The answer in plain words, made from the verdicts: at most three sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kernelarena.metrics import Rate, pass_rates, portability, reasons
+from kernelarena.report import words
+from kernelarena.report.text import listing, plural
+from kernelarena.spec import Evidence, Reason, RunData, Status, Verdict
+
+_MOST_NAMED = 6
+"""Platforms that a sentence names one by one; more are given as a range."""
+
+
+def sentences(data: RunData) -> list[str]:
+    """Return what a reader should know first: how many kernels are good where, everywhere, and what the rest lost to.
+
+    Kinds of evidence are never added up, and only what ran on a chip is said to work on it.
+    """
+    if not data.verdicts:
+        return ["Nothing has been judged yet."]
+    return [text for text in (_where(data), _everywhere(data), _losses(data.verdicts)) if text]
+
+
+def unknown(data: RunData) -> str | None:
+    """Return which cells nothing is known about, or None if there are none."""
+    statuses = [verdict.status for verdict in data.verdicts]
+    pending = len(data.manifest.kernels) * len(data.manifest.platforms) - len(statuses)
+    parts = []
+    if skipped := statuses.count(Status.SKIPPED):
+        parts.append(f"{plural(skipped, 'cell')} could not be tried here")
+    if infra := statuses.count(Status.INFRA):
+        parts.append(f"{plural(infra, 'cell')} {'was' if infra == 1 else 'were'} lost to infrastructure")
+    if pending > 0:
+        parts.append(f"{plural(pending, 'cell')} {'has' if pending == 1 else 'have'} not been judged yet")
+    return (
+        f"{listing(parts)}; {'this says' if len(parts) == 1 else 'these say'} nothing about the kernels."
+        if parts
+        else None
+    )
+
+
+def _rates(data: RunData, evidence: Evidence) -> dict[str, Rate]:
+    """Pass rates with that evidence, by platform in the order of the columns."""
+    found = {}
+    for platform in data.manifest.platforms:
+        rates = pass_rates(verdict for verdict in data.verdicts if verdict.platform == platform)
+        if evidence in rates:
+            found[platform] = rates[evidence]
+    return found
+
+
+def _where(data: RunData) -> str:
+    parts = []
+    for evidence in Evidence:
+        rates = _rates(data, evidence)
+        if not rates:
+            continue
+        one, several = words.CLAIM[evidence]
+        if len(rates) <= _MOST_NAMED:
+            (platform, rate), *rest = rates.items()
+            claim = one if rate.passed == 1 else several
+            first = f"{rate.passed} of {plural(rate.total, 'kernel')} {claim} {platform}"
+            counted = listing([first, *(f"{rate.passed} of {rate.total} {platform}" for platform, rate in rest)])
+        else:
+            counted = f"{_range(rates)} {several} the {len(rates)} platforms"
+        parts.append(f"{counted} ({words.CAVEAT[evidence]})")
+    return _sentence("; ".join(parts)) if parts else "No cell could be judged."
+
+
+def _range(rates: dict[str, Rate]) -> str:
+    ranked = sorted(rates.items(), key=lambda pair: pair[1].share or 0.0)
+    (worst, low), (best, high) = ranked[0], ranked[-1]
+    if low == high:
+        return f"{low.passed} of {plural(low.total, 'kernel')} each"
+    return f"between {low.passed} of {plural(low.total, 'kernel')} ({worst}) and {high.passed} of {high.total} ({best})"
+
+
+def _everywhere(data: RunData) -> str:
+    spreads = portability(data.verdicts)
+    parts = []
+    for evidence in Evidence:
+        platforms = len(_rates(data, evidence))
+        if platforms < 2:
+            continue
+        known = [spread[evidence] for spread in spreads.values() if evidence in spread]
+        everywhere = sum(spread.rate.passed == platforms for spread in known)
+        one, several = words.CLAIM[evidence]
+        claim = one if everywhere == 1 else several
+        parts.append(f"{everywhere} of {plural(len(known), 'kernel')} {claim} all {platforms} platforms")
+    return _sentence("; ".join(parts)) if parts else ""
+
+
+def _losses(verdicts: Sequence[Verdict]) -> str:
+    ranked = sorted(
+        (
+            (number, evidence, reason)
+            for evidence, tally in reasons(verdicts).items()
+            for reason, number in tally.items()
+        ),
+        key=lambda loss: -loss[0],
+    )
+    if not ranked:
+        return "No kernel failed." if pass_rates(verdicts) else ""
+    (number, evidence, reason), *rest = ranked[:3]
+    first = f"Most is lost to {reason} ({plural(number, f'{evidence} cell')}: {_meaning(reason)})"
+    others = [f"{reason} ({number} {evidence})" for number, evidence, reason in rest]
+    return f"{first}, then to {listing(others)}." if others else f"{first}."
+
+
+def _meaning(reason: Reason) -> str:
+    text = words.MEANING[reason].rstrip(".")
+    return text[0].lower() + text[1:]
+
+
+def _sentence(text: str) -> str:
+    return text[0].upper() + text[1:] + "."

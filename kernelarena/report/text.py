@@ -1,0 +1,97 @@
+"""Text for people: making untrusted text harmless, and putting numbers and lists into words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Literal
+
+# What terminals act upon: CSI sequences (colours, cursor), OSC sequences (titles, links), two-character escapes.
+_TERMINAL = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]*[0-OQ-WY-Z^-~])")
+# Characters that reorder or hide the text around them ("Trojan Source", CVE-2021-42574), and lone surrogates.
+_DECEPTIVE = re.compile("[\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_CONTROL = {code: chr(0x2400 + code) for code in range(0x20) if chr(code) not in "\t\n"}
+_CONTROL |= {0x7F: "\u2421"} | {code: f"⟨U+{code:04X}⟩" for code in range(0x80, 0xA0)}
+
+
+def clean(text: object, *, limit: int = 20_000, width: int = 2_000, keep: Literal["start", "end"] = "start") -> str:
+    """Return untrusted text as text that does nothing but be read.
+
+    Every string of a run that reaches a report goes through here: terminal sequences are dropped, other control
+    characters become visible symbols, characters that reorder text become their code points, lone surrogates become
+    U+FFFD, and what is too long is cut and says so. Escaping for HTML or markdown comes after, where those are written.
+
+    Parameters
+    ----------
+    text
+        Anything; what is not a string is converted.
+    limit
+        Characters at most, of the whole.
+    width
+        Characters at most, of a line.
+    keep
+        Which end of a text that is too long matters: the start of a message, the end of a log.
+
+    Returns
+    -------
+    str
+        At most ``limit`` characters in lines of at most ``width``. Cleaning it again changes nothing.
+    """
+    text = text if isinstance(text, str) else str(text)
+    if len(text) > 4 * limit:  # so that a hostile 10 MB cost no more than what is shown of them
+        text = text[: 4 * limit] if keep == "start" else text[-4 * limit :]
+    text = _TERMINAL.sub("", text.replace("\r\n", "\n"))
+    text = _DECEPTIVE.sub(lambda match: f"⟨U+{ord(match[0]):04X}⟩", text.translate(_CONTROL))
+    text = _SURROGATE.sub("\ufffd", text)
+    text = "\n".join(_cut(line, width, "start") for line in text.split("\n"))
+    return _cut(text, limit, keep)
+
+
+def _cut(text: str, limit: int, keep: Literal["start", "end"]) -> str:
+    if len(text) <= limit:
+        return text
+    return text[: limit - 2] + " …" if keep == "start" else "… " + text[2 - limit :]
+
+
+def one_line(text: object, *, limit: int = 300) -> str:
+    """Return cleaned text on one line, for a table cell."""
+    return clean(" ".join(clean(text, limit=4 * limit).split()), limit=limit)
+
+
+def plural(number: int, noun: str, nouns: str | None = None) -> str:
+    """Return ``1 kernel`` or ``2 kernels``."""
+    return f"{number:,} {noun if number == 1 else nouns or noun + 's'}"
+
+
+def listing(words: Sequence[str]) -> str:
+    """Return ``a``, ``a and b`` or ``a, b and c``."""
+    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
+
+
+def size(number: float | None) -> str:
+    """Return bytes in binary units, exactly where they are round: ``64 KiB``, ``1,000 B``, ``2.5 MiB``."""
+    if number is None:
+        return "–"
+    for unit, factor in (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
+        if number >= factor:
+            value = number / factor
+            return f"{value:,.0f} {unit}" if value == int(value) or value >= 100 else f"{value:.1f} {unit}"
+    return f"{number:,.0f} B"
+
+
+def duration(seconds: float) -> str:
+    """Return ``0.4 s``, ``12 s``, ``3 min 20 s`` or ``2 h 5 min``."""
+    if seconds < 10:
+        return f"{seconds:.1f} s"
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"
+
+
+def joined(parts: Iterable[str | None], separator: str = " · ") -> str:
+    """Join the parts that say something."""
+    return separator.join(part for part in parts if part)
