@@ -1,0 +1,179 @@
+"""Emulated evidence: the correctness and hidden gates on this host, under the rules of a platform that is no chip."""
+
+from __future__ import annotations
+
+import importlib.metadata
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from kernelarena.judge.correctness import Examiner, Problems, trial_seed
+from kernelarena.judge.session import CandidateEnded, Session, locate
+from kernelarena.judge.zygote import Zygote
+from kernelarena.protocol.draw import draw, visible_trials
+from kernelarena.protocol.failure import Failure, classify_load, locate_failure
+from kernelarena.protocol.fallback import Observed, judge_observed
+from kernelarena.spec import (
+    Evidence,
+    FamilyTally,
+    Gate,
+    Kernel,
+    Language,
+    Reason,
+    Shape,
+    Status,
+    Sweep,
+    Tally,
+    TaskSource,
+    Trial,
+)
+
+
+class _Failed(Exception):
+    """A gate that ends the cell before its trials do."""
+
+    def __init__(self, gate: Gate, reason: Reason, detail: str, location: Any = None) -> None:
+        super().__init__(detail)
+        self.fields = {"gate": gate, "reason": reason, "detail": detail, "location": location}
+
+
+def emulate(
+    zygote: Callable[[], Zygote],
+    problems: Problems,
+    kernel: Kernel,
+    task: TaskSource,
+    sweep: Sweep,
+    hidden_seed: int,
+) -> dict[str, Any]:
+    """Run a kernel in Triton's interpreter on visible and hidden shapes.
+
+    Parameters
+    ----------
+    zygote
+        Returns the process to fork a candidate from.
+    problems
+        Inputs and truths of the platform.
+    kernel, task, sweep
+        What is judged, by what, and how thoroughly.
+    hidden_seed
+        Draws hidden shapes and the inputs of every trial.
+
+    Returns
+    -------
+    dict
+        The fields of the verdict that the gates decide.
+    """
+    budget = problems.platform.budget
+    name = task.task.id
+    visible = visible_trials(task.task, trial_seed(hidden_seed, name, "visible", 0), budget=budget)
+    hidden = (
+        draw(task.task, trial_seed(hidden_seed, name, "hidden", 0), sweep.hidden.count, budget=budget)
+        if sweep.hidden.enabled
+        else []
+    )
+    cell: dict[str, Any] = {"evidence": Evidence.EMULATED, "toolchain": _toolchain(kernel)}
+    trials: list[Trial] = []
+    with Session(zygote(), kernel) as session:
+        try:
+            _load(session, kernel, problems, sweep)
+            examiner = Examiner(session, kernel, task, problems, sweep.deadlines.call)
+            for gate, shapes in ((Gate.CORRECTNESS, visible), (Gate.HIDDEN, hidden)):
+                for trial in _gate(examiner, gate, shapes, kernel, task, hidden_seed):
+                    trials.append(trial)
+                if any(not trial.passed for trial in trials):
+                    break
+        except _Failed as failed:
+            cell |= {"status": Status.FAIL, **failed.fields}
+        except CandidateEnded as ended:
+            gate = Gate.HIDDEN if len(trials) >= len(visible) else Gate.CORRECTNESS
+            shape = [*visible, *hidden][len(trials)]
+            detail = f"on {shape}: {ended.detail}"
+            trials.append(
+                Trial(shape=shape, passed=False, reason=ended.reason, detail=ended.detail, location=ended.location)
+            )
+            cell |= {
+                "status": Status.FAIL, "gate": gate, "reason": ended.reason, "detail": detail,
+                "location": ended.location,
+            }  # fmt: skip
+        log = session.log()
+    if "status" not in cell:
+        cell |= _outcome(trials, hidden_ran=bool(hidden))
+    return cell | {
+        "visible": _tally(visible, trials[: len(visible)]),
+        "hidden": _by_family(hidden, trials[len(visible) :]),
+        "trials": tuple(trials),
+        "log": log if cell["status"] is Status.FAIL else "",
+    }
+
+
+def _load(session: Session, kernel: Kernel, problems: Problems, sweep: Sweep) -> None:
+    request = {
+        "do": "load",
+        "file": kernel.file,
+        "function": kernel.function,
+        "platform": problems.persona.model_dump(mode="json"),
+    }
+    try:
+        answer = session.ask(request, sweep.deadlines.call)
+    except CandidateEnded as ended:
+        reason = Reason.COMPILE_TIMEOUT if ended.reason is Reason.TIMEOUT else ended.reason
+        raise _Failed(Gate.COMPILE, reason, f"importing the kernel: {ended.detail}", ended.location) from None
+    if "failed" in answer:
+        failure = Failure.model_validate(answer["failed"])
+        reason, detail = classify_load(failure)
+        location = locate_failure(failure, lambda path, line: locate(kernel, session.folder, path, line))
+        raise _Failed(Gate.COMPILE, reason, detail, location)
+
+
+def _gate(
+    examiner: Examiner, gate: Gate, shapes: list[Shape], kernel: Kernel, task: TaskSource, hidden_seed: int
+) -> Iterator[Trial]:
+    """Run the trials of one gate; what host code did is looked at in each."""
+    repeated: set[str] = set()
+    for index, shape in enumerate(shapes):
+        twice = shape.dtype not in repeated
+        repeated.add(shape.dtype)
+        trial, observed = examiner.trial(shape, trial_seed(hidden_seed, task.task.id, gate.value, index), twice=twice)
+        if trial.passed and kernel.language is Language.TRITON:
+            blame = judge_observed(Observed.model_validate(observed), task.task, shape)
+            if blame is not None:
+                raise _Failed(Gate.COMPILE, *blame)
+        yield trial
+
+
+def _outcome(trials: list[Trial], *, hidden_ran: bool) -> dict[str, Any]:
+    failed = next((trial for trial in trials if not trial.passed), None)
+    if failed is None:
+        return {"status": Status.PASS, "gate": Gate.HIDDEN if hidden_ran else Gate.CORRECTNESS}
+    hidden = failed.shape.family.value != "visible"
+    return {
+        "status": Status.FAIL,
+        "gate": Gate.HIDDEN if hidden else Gate.CORRECTNESS,
+        "reason": failed.reason,
+        "detail": f"on {failed.shape}: {failed.detail}",
+        "location": failed.location,
+    }
+
+
+def _tally(shapes: list[Shape], trials: list[Trial]) -> Tally:
+    return Tally(passed=sum(trial.passed for trial in trials), total=len(shapes))
+
+
+def _by_family(shapes: list[Shape], trials: list[Trial]) -> FamilyTally:
+    families = list(dict.fromkeys(shape.family for shape in shapes))
+    return FamilyTally(
+        passed=sum(trial.passed for trial in trials),
+        total=len(shapes),
+        by_family={
+            family: Tally(
+                passed=sum(trial.passed for trial in trials if trial.shape.family is family),
+                total=sum(shape.family is family for shape in shapes),
+            )
+            for family in families
+        },
+    )
+
+
+def _toolchain(kernel: Kernel) -> str:
+    if kernel.language is Language.TORCH:
+        return f"torch {importlib.metadata.version('torch')}"
+    return f"triton {importlib.metadata.version('triton')} interpreter"

@@ -1,0 +1,105 @@
+"""The judge: one kernel on one platform in, one verdict out.
+
+It is the trusted side. It chooses the strongest evidence that can be had here, starts a candidate process for the
+kernel, and turns what is seen into a verdict with exactly one reason. A kernel that crashes, hangs or lies costs its
+own verdict and nothing else.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from kernelarena.judge.compiling import compile_gate
+from kernelarena.judge.correctness import Problems
+from kernelarena.judge.emulating import emulate
+from kernelarena.judge.zygote import Mode, Zygote, ZygoteLost
+from kernelarena.platforms.backend import availability
+from kernelarena.spec import Evidence, Kernel, Platform, Reason, Status, Sweep, TaskSource, Verdict
+
+
+class Judge:
+    """Judges kernels one after the other; keeps what is costly to start between them.
+
+    The processes that candidates are forked from start when they are first needed.
+    """
+
+    def __init__(self) -> None:
+        self._zygotes: dict[Mode, Zygote] = {}
+        self._problems: dict[Platform, Problems] = {}
+
+    def judge(self, kernel: Kernel, task: TaskSource, platform: Platform, sweep: Sweep, hidden_seed: int) -> Verdict:
+        """Run every gate for which evidence can be had here.
+
+        Parameters
+        ----------
+        kernel
+            The submission.
+        task
+            What it should compute.
+        platform
+            Where.
+        sweep
+            Deadlines, the hidden gate's size, and whether the compile gate may use its cache.
+        hidden_seed
+            The run's; it draws shapes and inputs.
+
+        Returns
+        -------
+        Verdict
+            Failures of the kernel are verdicts; so is trouble around it (``infra``).
+
+        Raises
+        ------
+        InputError
+            If the task's own code does not work.
+        """
+        started = time.monotonic()
+        available = availability(platform)
+        found: dict[str, Any]
+        try:
+            if Evidence.EMULATED in available.evidence:
+                problems = self._problems.setdefault(platform, Problems(platform))
+                found = emulate(lambda: self._zygote(Mode.INTERPRET), problems, kernel, task, sweep, hidden_seed)
+            elif Evidence.COMPILED in available.evidence:
+                found = compile_gate(lambda: self._zygote(Mode.COMPILE), kernel, task, platform, sweep)
+            else:
+                found = {
+                    "status": Status.SKIPPED,
+                    "reason": Reason.DEVICE_UNAVAILABLE,
+                    "detail": available.why_not,
+                }
+        except ZygoteLost as lost:
+            self.close()
+            found = {
+                "status": Status.INFRA,
+                "reason": Reason.WORKER_LOST,
+                "detail": f"the process that kernels are forked from was lost: {lost}",
+            }
+        return Verdict(
+            task=task.task.id,
+            kernel=kernel.id,
+            language=kernel.language,
+            home=kernel.home,
+            platform=platform.id,
+            duration_s=round(time.monotonic() - started, 3),
+            **found,
+        )
+
+    def _zygote(self, mode: Mode) -> Zygote:
+        zygote = self._zygotes.get(mode)
+        if zygote is None or not zygote.alive:
+            zygote = self._zygotes[mode] = Zygote(mode)
+        return zygote
+
+    def close(self) -> None:
+        """End every process that was started."""
+        for zygote in self._zygotes.values():
+            zygote.close()
+        self._zygotes.clear()
+
+    def __enter__(self) -> Judge:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

@@ -1,0 +1,157 @@
+"""Messages between the judge and the processes that it starts: length-prefixed JSON over a Unix socket.
+
+Plain data of fixed form, and nothing else: a kernel controls one end of this wire, so nothing that arrives is ever
+unpickled, evaluated or trusted to be well formed. Open files travel beside a message, towards the kernel only.
+"""
+
+from __future__ import annotations
+
+import array
+import json
+import select
+import socket
+import struct
+import time
+from collections.abc import Sequence
+from typing import Any
+
+MAX_MESSAGE = 64 << 20
+"""Bytes; an honest answer is far smaller."""
+MAX_FILES = 4
+_HEADER = struct.Struct("<IB")  # bytes of the body, number of open files
+
+
+class WireError(Exception):
+    """The other side closed the wire, or said something that is not a message."""
+
+
+class WireTimeout(Exception):
+    """Nothing complete arrived before the deadline."""
+
+
+class Wire:
+    """One end of a conversation.
+
+    Parameters
+    ----------
+    sock
+        A connected stream socket; the wire owns it from now on.
+    """
+
+    def __init__(self, sock: socket.socket) -> None:
+        self.sock = sock
+        self._received = bytearray()
+        self._files: list[int] = []
+
+    @classmethod
+    def pair(cls) -> tuple[Wire, socket.socket]:
+        """Return one end, and the socket for the other process."""
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
+        return cls(ours), theirs
+
+    def fileno(self) -> int:
+        """Return the descriptor, so that a wire can be selected on."""
+        return self.sock.fileno()
+
+    def close(self) -> None:
+        """Close this end; the other one sees the end of the conversation."""
+        self.sock.close()
+        close_all(self._files)
+        self._files = []
+
+    def send(self, message: dict[str, Any], files: Sequence[int] = ()) -> None:
+        """Send a message, with open files beside it.
+
+        Raises
+        ------
+        WireError
+            If the other side is gone.
+        """
+        body = json.dumps(message, separators=(",", ":"), allow_nan=True).encode("utf-8", "replace")
+        data = _HEADER.pack(len(body), len(files)) + body
+        try:
+            if files:  # they go with the first byte
+                sent = self.sock.sendmsg(
+                    [data], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", list(files)).tobytes())]
+                )
+                data = data[sent:]
+            if data:
+                self.sock.sendall(data)
+        except OSError as error:
+            raise WireError(f"the other side is gone ({error})") from None
+
+    def receive(self, deadline: float | None = None) -> dict[str, Any]:
+        """Return the next message; files that came with it are closed unread.
+
+        Parameters
+        ----------
+        deadline
+            ``time.monotonic()`` at which to give up; None waits for ever.
+
+        Raises
+        ------
+        WireError
+            If the other side closed the wire or sent something that is not a message.
+        WireTimeout
+            If the deadline passed.
+        """
+        message, files = self.receive_with_files(deadline)
+        close_all(files)
+        return message
+
+    def receive_with_files(self, deadline: float | None = None) -> tuple[dict[str, Any], list[int]]:
+        """Return the next message and the open files beside it, which the caller owns."""
+        while (received := self._take()) is None:
+            self._fill(deadline)
+        return received
+
+    @property
+    def pending(self) -> bool:
+        """Whether bytes wait here that selecting on the wire would not show."""
+        return bool(self._received)
+
+    def _take(self) -> tuple[dict[str, Any], list[int]] | None:
+        if len(self._received) < _HEADER.size:
+            return None
+        length, count = _HEADER.unpack_from(self._received)
+        if length > MAX_MESSAGE or count > MAX_FILES:
+            raise WireError(f"a message of {length} bytes and {count} files was announced")
+        if len(self._received) < _HEADER.size + length:
+            return None
+        if len(self._files) < count:
+            raise WireError("files were announced that did not come")
+        body = bytes(self._received[_HEADER.size : _HEADER.size + length])
+        del self._received[: _HEADER.size + length]
+        # The system may deliver several messages at once, so files wait in line for the one that announced them.
+        files, self._files = self._files[:count], self._files[count:]
+        try:
+            message = json.loads(body)
+        except (ValueError, RecursionError):
+            message = None
+        if not isinstance(message, dict):
+            close_all(files)
+            raise WireError("something arrived that is not a message")
+        return message, files
+
+    def _fill(self, deadline: float | None) -> None:
+        timeout = None if deadline is None else max(0.0, deadline - time.monotonic())
+        if not select.select([self.sock], [], [], timeout)[0]:
+            raise WireTimeout
+        try:
+            data, ancillary, _, _ = self.sock.recvmsg(1 << 20, socket.CMSG_SPACE(MAX_FILES * array.array("i").itemsize))
+        except OSError as error:
+            raise WireError(f"the other side is gone ({error})") from None
+        for level, kind, payload in ancillary:
+            if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
+                received = array.array("i")
+                received.frombytes(payload[: len(payload) - len(payload) % received.itemsize])
+                self._files.extend(received)
+        if not data:
+            raise WireError("the other side closed the conversation")
+        self._received += data
+
+
+def close_all(files: Sequence[int]) -> None:
+    """Close descriptors that arrived beside a message."""
+    for descriptor in files:
+        socket.close(descriptor)
