@@ -183,7 +183,7 @@ class InputArena:
     def _place(self, value: torch.Tensor, cursor: int) -> tuple[Place, int]:
         size, stride, width = tuple(value.shape), tuple(value.stride()), value.element_size()
         length = extent(size, stride) * width
-        misaligned = value.storage_offset() * width % ALIGNMENT
+        misaligned = int(value.storage_offset()) * width % ALIGNMENT
         start = cursor + _band(length)  # a page boundary, as cursor and bands are whole pages
         end = round_up(start + round_up(length + misaligned, ALIGNMENT), PAGE)
         start = end - round_up(length + misaligned, ALIGNMENT) + misaligned if length else start

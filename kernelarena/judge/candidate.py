@@ -124,11 +124,11 @@ class Candidate:
         }
 
 
-class _ArenaMode(TorchDispatchMode):
+class _ArenaMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """Serves allocations of the kernel's host code from memory that is poisoned and guarded."""
 
     def __init__(self, allocator: Allocator, poison: int) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self._allocator = allocator
         self._poison = poison
 
@@ -164,7 +164,7 @@ def describe(error: BaseException) -> dict[str, Any]:
 
     An exception of the kernel's making may misbehave when it is looked at; that must not get in the way.
     """
-    chain = []
+    chain: list[BaseException] = []
     seen: BaseException | None = error
     while seen is not None and len(chain) < 5:
         chain.append(seen)

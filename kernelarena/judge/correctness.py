@@ -48,7 +48,7 @@ class Problems:
     """
 
     def __init__(self, platform: Platform) -> None:
-        self._platform = platform
+        self.platform = platform
         self._references: dict[str, Reference] = {}
         self._known: OrderedDict[tuple[str, Shape, int], Problem] = OrderedDict()
 
@@ -61,7 +61,7 @@ class Problems:
         key = (task.digest, shape, seed)
         if key not in self._known:
             reference = self.reference(task)
-            inputs = reference.draw(shape, self._platform, seed)
+            inputs = reference.draw(shape, self.platform, seed)
             answer = truth(reference.function, inputs, seed=seed)
             size = sum(math.prod(output.size) * output.dtype.itemsize for output in answer.outputs)
             self._known[key] = Problem(shape, inputs, answer, size)

@@ -103,8 +103,7 @@ def test_the_end_of_the_other_side_is_an_error(wires):
     with pytest.raises(WireError):
         other.receive(soon())
     with pytest.raises(WireError):
-        for _ in range(10):
-            other.send({"to": "nobody" * 1000})
+        other.send({"to": "nobody"})
 
 
 def test_messages_larger_than_the_socket_buffer_pass():

@@ -1,0 +1,41 @@
+# The two commands that matter: `make sweep` and `make test`. Everything is installed into .venv on first use.
+PYTHON ?= python3
+VENV ?= .venv
+CONSTRAINTS ?= constraints.txt
+PYTEST_ARGS ?=
+# Workers for the tests; each takes a core and about 1 GiB.
+JOBS ?= 2
+
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.PHONY: venv sweep test lint format bench clean
+
+venv: $(STAMP)
+
+$(STAMP): pyproject.toml $(wildcard $(CONSTRAINTS))
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet $(if $(CONSTRAINTS),--constraint $(CONSTRAINTS)) --editable '.[triton,examples,dev]'
+	touch $@
+
+sweep: venv  ## the shipped kernels on every chip that can be judged here
+	$(BIN)/kab-mc sweep --config quickstart
+
+test: venv lint  ## what a change must pass
+	$(BIN)/python -m pytest -n $(JOBS) $(PYTEST_ARGS)
+
+lint: venv
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+format: venv
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: venv  ## what the harness itself costs
+	$(BIN)/python benchmarks/compile_gate.py
+
+clean:
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache build dist
