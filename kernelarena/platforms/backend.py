@@ -121,9 +121,7 @@ def availability(platform: Platform) -> Availability:
     backend = backend_for(platform)
     if backend is None:
         return Availability(
-            (),
-            f"needs a host with a {platform.title} and an installed backend '{platform.backend}' "
-            f"(entry point group {GROUP})",
+            (), f"needs a host with this chip and an installed backend '{platform.backend}' (entry point group {GROUP})"
         )
     return backend.availability(platform)
 

@@ -18,6 +18,7 @@ class CudaBackend(GpuBackend):
     device_node = Path("/dev/nvidiactl")
     triton_backend = "nvidia"
     torch_key = "cuda"
+    visibility = ("CUDA_VISIBLE_DEVICES",)
 
     def match(self, device: Device, platform: Platform) -> bool:
         """As every backend does, except that a slice of a chip (MIG) is not the chip."""

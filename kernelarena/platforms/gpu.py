@@ -20,7 +20,9 @@ PROBE_TIMEOUT = 120.0
 OLDEST_TRITON = (3, 6)
 
 _PROBE = """
-import json, sys
+import sys
+sys.path[:] = [entry for entry in sys.path if entry]  # a torch.py in the working directory is not the one meant
+import json
 import torch
 out = {"torch": torch.__version__, "hip": torch.version.hip, "cuda": torch.version.cuda, "devices": []}
 for index in range(torch.cuda.device_count()):
@@ -48,6 +50,8 @@ class GpuBackend(Backend):
     """Entry point of the group ``triton.backends`` that compiles for these chips."""
     torch_key: ClassVar[str]
     """``torch.version.<key>`` is set in builds of torch for this runtime."""
+    visibility: ClassVar[tuple[str, ...]]
+    """Environment variables that hide devices from the runtime."""
 
     @abstractmethod
     def triton_target(self, platform: Platform) -> tuple[str, int | str, int] | None:
@@ -102,7 +106,11 @@ class GpuBackend(Backend):
         if not answer[self.torch_key]:
             return [], f"torch {answer['torch']} is not a build for {self.vendor_name} GPUs: install one that is"
         devices = [Device(**device) for device in answer["devices"]]
-        return devices, "" if devices else f"torch {answer['torch']} sees no {self.vendor_name} device here"
+        if devices:
+            return devices, ""
+        hidden = [f"{name}='{os.environ[name]}'" for name in self.visibility if name in os.environ]
+        why = f" ({', '.join(hidden)} may hide it)" if hidden else ""
+        return [], f"torch {answer['torch']} sees no {self.vendor_name} device here{why}"
 
 
 def _ask_torch() -> dict[str, Any]:

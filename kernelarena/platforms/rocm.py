@@ -17,6 +17,7 @@ class RocmBackend(GpuBackend):
     device_node = Path("/dev/kfd")
     triton_backend = "amd"
     torch_key = "hip"
+    visibility = ("HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES")
 
     def triton_target(self, platform: Platform) -> tuple[str, int | str, int] | None:
         """``("hip", "gfx942", 64)`` for ``gfx942``; without ``limits``, 64 lanes on gfx9 and 32 on later ones."""
