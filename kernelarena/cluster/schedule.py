@@ -16,6 +16,7 @@ from kernelarena.cluster.cell import Cell, infra
 from kernelarena.cluster.placement import Placement, placement
 from kernelarena.cluster.session import Session
 from kernelarena.cluster.worker import JUDGE, Answer, Worker
+from kernelarena.errors import InputError
 from kernelarena.platforms.backend import Availability
 from kernelarena.spec import Reason, Status, Sweep, Verdict
 
@@ -92,6 +93,11 @@ def sweep(
     ------
     Verdict
         One per cell, as they arrive. What goes wrong around a kernel, here or in the judge, is a verdict too.
+
+    Raises
+    ------
+    InputError
+        If a task's own code does not work, unless ``config.keep_going``.
     """
     schedule = _Schedule(session, config, hidden_seed, stopped, factory)
     for cell in cells:
@@ -183,6 +189,10 @@ class _Schedule:
             return self._again(lane, item, f"the worker process died: {_first_line(error)}")
         finally:
             lane.call = None
+        if answer.input and not self._config.keep_going:
+            raise InputError(answer.error)
+        if answer.input:
+            return self._lost(item, answer.error)
         if answer.verdict is None:
             # Whatever state the judge is in after a bug, the next cell must not inherit it.
             self._end(lane)
@@ -231,4 +241,4 @@ class _Schedule:
 
 
 def _first_line(error: Exception) -> str:
-    return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
+    return next((line.strip().rstrip(".") for line in str(error).splitlines() if line.strip()), type(error).__name__)

@@ -20,7 +20,7 @@ _OBJECT_STORE_BYTES = 80 << 20
 _QUIET = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_BACKEND_LOG_LEVEL": "fatal",  # its C++ side writes to our standard error, past every setting for Python
-    "RAY_DEDUP_LOGS": "0",
+    "RAY_DEDUP_LOGS_SKIP_REGEX": ".",  # nor is it to report each lost worker on standard output; the verdict does
     # A worker that dies leaves its children to the raylet, which ends them.
     "RAY_kill_child_processes_on_worker_exit_with_raylet_subreaper": "true",
 }

@@ -9,6 +9,7 @@ from typing import Protocol
 
 from pydantic import BaseModel
 
+from kernelarena.errors import InputError
 from kernelarena.spec import Kernel, Platform, Sweep, TaskSource, Verdict
 
 JUDGE = "kernelarena.judge:Judge"
@@ -29,6 +30,15 @@ class Answer(BaseModel):
 
     verdict: Verdict | None = None
     error: str = ""
+    input: bool = False
+    """Whether the error is the user's (a task whose reference does not work) and not ours."""
+
+
+def load(factory: str) -> Judge:
+    """Make a judge, of ``module:name``."""
+    module, _, name = factory.partition(":")
+    judge: Judge = getattr(importlib.import_module(module), name)()
+    return judge
 
 
 class Worker:
@@ -48,8 +58,7 @@ class Worker:
         """Judge one cell. Models travel as JSON, so that the two ends need not agree on how classes are pickled."""
         try:
             if self._judge is None:
-                module, _, name = self._factory.partition(":")
-                self._judge = getattr(importlib.import_module(module), name)()
+                self._judge = load(self._factory)
             verdict = self._judge.judge(
                 Kernel.model_validate_json(kernel),
                 TaskSource.model_validate_json(task),
@@ -57,9 +66,11 @@ class Worker:
                 Sweep.model_validate_json(sweep),
                 hidden_seed,
             )
+        except InputError as error:
+            return Answer(error=str(error), input=True).model_dump_json()
         except Exception as error:  # a bug of ours; it must cost this cell and not the run
             traceback.print_exc()  # to the worker's own log
-            return Answer(error="".join(traceback.format_exception_only(error)).strip()).model_dump_json()
+            return Answer(error=" ".join("".join(traceback.format_exception_only(error)).split())).model_dump_json()
         return Answer(verdict=verdict).model_dump_json()
 
     def close(self) -> None:

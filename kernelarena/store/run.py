@@ -177,9 +177,13 @@ class Run:
                 raise InfraError(f"{log}: cannot be written: {error.strerror}") from None
         self._database.append(verdict)
 
+    def statuses(self) -> dict[Cell, Status]:
+        """Return the status of every cell that has a verdict."""
+        return {cell: Status(status) for cell, status in self._database.statuses().items()}
+
     def done(self) -> set[Cell]:
         """Return the cells whose latest verdict is final; infrastructure failures are not."""
-        return {cell for cell, status in self._database.statuses().items() if status != Status.INFRA}
+        return {cell for cell, status in self.statuses().items() if status is not Status.INFRA}
 
     def cells(self) -> list[Cell]:
         """Return every cell of the run: kernels in the manifest's order, then platforms in theirs."""

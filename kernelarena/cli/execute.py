@@ -1,0 +1,108 @@
+"""Judging what a run has not judged yet. The one place where the cluster and the store meet."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from kernelarena.cli.plan import describe
+from kernelarena.cli.progress import SweepProgress
+from kernelarena.cluster.cell import Cell, ordered, unobtainable
+from kernelarena.cluster.worker import JUDGE
+from kernelarena.platforms.backend import availability
+from kernelarena.store import Run
+
+
+@dataclass(frozen=True)
+class Options:
+    """What may differ from one continuation of a run to the next."""
+
+    ray_address: str | None = None
+    workers: int | None = None
+    """None: what the run's configuration says."""
+    factory: str = JUDGE
+
+
+def execute(
+    run: Run,
+    options: Options,
+    *,
+    say: Callable[[str], None],
+    stopped: Callable[[], bool] = lambda: False,
+    ready: Callable[[], None] = lambda: None,
+) -> bool:
+    """Judge every cell of ``run`` that has no final verdict, and store each verdict the moment it arrives.
+
+    Parameters
+    ----------
+    run
+        Open for writing.
+    options
+        Where and with how many workers.
+    say
+        Takes lines for the user.
+    stopped
+        Asked regularly; once true, the work ends early.
+    ready
+        Called when the workers' machinery is up.
+
+    Returns
+    -------
+    bool
+        Whether every cell has a verdict now. The run is then marked as finished.
+
+    Raises
+    ------
+    InputError
+        If the hidden seed of the run is not kept here.
+    InfraError
+        If Ray does not start, or a verdict cannot be stored.
+    """
+    data = run.data()
+    config = data.manifest.sweep
+    done = run.done()
+    left = [
+        Cell(kernel, data.tasks[kernel.task], data.platforms[platform_id])
+        for kernel_id, platform_id in run.cells()
+        if (kernel_id, platform_id) not in done
+        for kernel in [data.kernels[kernel_id]]
+    ]
+    available = {key: availability(platform) for key, platform in data.platforms.items()}
+    for line in describe(len(data.kernels), available, config.require):
+        say(line)
+    if done:
+        say(f"{len(done)} cells are done already")
+    seed = run.hidden_seed()
+    assert seed is not None, "every run draws one"
+
+    judged = []
+    for cell in left:
+        verdict = unobtainable(cell, available[cell.platform.id], config.require)
+        if verdict is None:
+            judged.append(cell)
+        else:
+            run.record(verdict)
+    if judged:
+        from kernelarena.cluster.session import session
+
+        say("starting Ray …" if options.ray_address is None else f"joining Ray at {options.ray_address} …")
+        with session(options.ray_address, workers=options.workers or config.workers) as ray:
+            from kernelarena.cluster.schedule import sweep  # after Ray's surroundings have been set
+
+            ready()
+            with SweepProgress(cell.key for cell in judged) as progress:
+                for verdict in sweep(
+                    ordered(judged, available),
+                    ray,
+                    config=config,
+                    hidden_seed=seed,
+                    available=available,
+                    stopped=stopped,
+                    factory=options.factory,
+                ):
+                    run.record(verdict)
+                    progress.advance(verdict)
+    complete = len(run.statuses()) == len(run.cells())
+    if complete and (left or run.manifest.finished is None):
+        run.finish()
+    return complete

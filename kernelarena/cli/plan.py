@@ -1,0 +1,131 @@
+"""From a configuration to what a run judges: platforms, tasks and kernels, read and checked."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from kernelarena.errors import InputError, nearest
+from kernelarena.platforms import catalogue
+from kernelarena.platforms.backend import Availability
+from kernelarena.spec import Evidence, Kernel, Platform, Sweep, TaskSource, paths, yamlfile
+from kernelarena.spec.catalogue import load_tasks, select, shipped_kernels
+from kernelarena.spec.kernels import load_kernels
+
+DEFAULT = "quickstart"
+"""The shipped configuration that fills in what a user leaves open."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Everything that a run judges."""
+
+    platforms: dict[str, Platform]
+    tasks: dict[str, TaskSource]
+    """Those that the kernels name."""
+    kernels: list[Kernel]
+    left_out: list[str]
+
+
+def make(
+    config: Sweep, *, task: str | None = None, platforms_dirs: Iterable[Path] = (), tasks_dirs: Iterable[Path] = ()
+) -> Plan:
+    """Read what ``config`` names.
+
+    Parameters
+    ----------
+    config
+        What to run.
+    task
+        The task of single source files.
+    platforms_dirs, tasks_dirs
+        Further folders to look in.
+
+    Raises
+    ------
+    InputError
+        If anything that it names is unknown or malformed, or nothing is left to judge.
+    """
+    known = catalogue.load(platforms_dirs)
+    platforms = catalogue.resolve(config.platforms or read_config(DEFAULT).platforms, known)
+    tasks = load_tasks(tasks_dirs)
+    chosen = {source.task.id for source in select(config.tasks, tasks)}
+    kernels, left_out = load_kernels(
+        config.kernels or shipped_kernels(), tasks=tasks.keys(), task=task, keep_going=config.keep_going
+    )
+    kernels = [_at_home(kernel, known) for kernel in kernels if kernel.task in chosen]
+    if not kernels:
+        raise InputError(f"none of the kernels is for the tasks {', '.join(config.tasks)}; see kab-mc tasks list")
+    named = {kernel.task for kernel in kernels}
+    return Plan(
+        platforms={platform.id: platform for platform in platforms},
+        tasks={key: source for key, source in tasks.items() if key in named},
+        kernels=kernels,
+        left_out=left_out,
+    )
+
+
+def read_config(name: str) -> Sweep:
+    """Read a configuration: a file, or one by name from the ``configs`` folders (``quickstart``).
+
+    Relative kernel paths in it start from its own folder.
+
+    Raises
+    ------
+    InputError
+        If there is no such file, or it does not fit.
+    """
+    path = Path(name)
+    if not path.is_file():
+        found = {file.stem: file for folder in paths.folders("configs") for file in sorted(folder.glob("*.yaml"))}
+        if name not in found:
+            if path.suffix in (".yaml", ".yml") or os.sep in name:
+                raise InputError(f"{path}: no such file")
+            raise InputError(f"--config: no file and no shipped configuration '{name}'; {nearest(name, found)}")
+        path = found[name]
+    config = yamlfile.read(path, Sweep)
+    kernels = tuple(os.path.normpath(path.parent / kernel) for kernel in config.kernels)
+    return config.model_copy(update={"kernels": kernels})
+
+
+def describe(kernels: int, available: Mapping[str, Availability], require: Evidence | None) -> list[str]:
+    """Put into words what is going to be judged, and on what evidence.
+
+    Parameters
+    ----------
+    kernels
+        How many.
+    available
+        What can be had of each platform, by id, in order.
+    require
+        The evidence that the run insists on.
+
+    Returns
+    -------
+    list of str
+        A sentence, and a line for each platform of which nothing can be had.
+    """
+    by_evidence: dict[str, list[str]] = {}
+    lines = []
+    for name, availability in available.items():
+        lacking = require is not None and require not in availability.evidence
+        if lacking or not availability.evidence:
+            lines.append(f"{name} cannot be judged here: {availability.why_not or f'no {require} evidence'}")
+        else:
+            by_evidence.setdefault(availability.evidence[0], []).append(name)
+    cells = kernels * len(available)
+    how = "; ".join(f"{', '.join(names)} {evidence}" for evidence, names in by_evidence.items())
+    counts = f"{_count(kernels, 'kernel')} × {_count(len(available), 'platform')} = {_count(cells, 'cell')}"
+    return [f"{counts}{': ' if how else ''}{how}", *lines]
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def _at_home(kernel: Kernel, known: Mapping[str, Platform]) -> Kernel:
+    """Put the id in place of an alias. A home that is not known stays: it may be a chip that nobody declared yet."""
+    words: Sequence[Platform] = [platform for platform in known.values() if kernel.home in platform.aliases]
+    return kernel.model_copy(update={"home": words[0].id}) if words else kernel

@@ -1,0 +1,88 @@
+"""How far a sweep is: a bar on a terminal, a plain line now and then elsewhere. Always on standard error."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterable
+from types import TracebackType
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+
+from kernelarena.spec import Status, Verdict
+
+EVERY_S = 10.0
+"""Between plain lines."""
+
+
+class SweepProgress:
+    """Counts verdicts. A kernel is done when all its cells are.
+
+    Parameters
+    ----------
+    cells
+        Those that are going to be judged, as (kernel, platform).
+    console
+        Where to show it; standard error by default.
+    """
+
+    def __init__(self, cells: Iterable[tuple[str, str]], console: Console | None = None) -> None:
+        self._left = Counter(kernel for kernel, _ in cells)
+        self._kernels = len(self._left)
+        self._total = sum(self._left.values())
+        self._done = self._failures = self._infra = 0
+        self._console = console or Console(stderr=True)
+        self._bar: Progress | None = None
+        self._task: TaskID | None = None
+        self._started = self._said = time.monotonic()
+
+    def __enter__(self) -> SweepProgress:
+        self._started = self._said = time.monotonic()
+        if self._console.is_terminal:
+            self._bar = Progress(
+                BarColumn(bar_width=24),
+                TextColumn("{task.description}"),
+                TimeRemainingColumn(compact=True),
+                TextColumn("left"),
+                console=self._console,
+                transient=True,
+            )
+            self._bar.start()
+            self._task = self._bar.add_task(self._words(), total=self._total)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def say(self, line: str) -> None:
+        """Print a line without disturbing the bar."""
+        self._console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+    def advance(self, verdict: Verdict) -> None:
+        """Count a verdict."""
+        self._done += 1
+        self._left[verdict.kernel] -= 1
+        self._failures += verdict.status is Status.FAIL
+        self._infra += verdict.status is Status.INFRA
+        if self._bar is not None and self._task is not None:
+            self._bar.update(self._task, advance=1, description=self._words())
+            return
+        now = time.monotonic()
+        if now - self._said >= EVERY_S or self._done == self._total:
+            self._said = now
+            left = (now - self._started) / self._done * (self._total - self._done)
+            self.say(self._words() + (f", about {_duration(left)} left" if self._done < self._total else ""))
+
+    def _words(self) -> str:
+        kernels = sum(1 for left in self._left.values() if left <= 0)
+        words = f"{kernels}/{self._kernels} kernels, {self._done}/{self._total} cells, {self._failures} failed"
+        return words + (f", {self._infra} not judged" if self._infra else "")
+
+
+def _duration(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
