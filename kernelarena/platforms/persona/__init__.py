@@ -1,0 +1,123 @@
+"""A persona: a process that answers as a chip that is not there.
+
+For disposable processes only. What a persona replaces is put back when the block ends, but modules that were imported
+meanwhile keep what they saw.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kernelarena.platforms.persona.facts import PersonaFacts, facts
+
+if TYPE_CHECKING:
+    from kernelarena.platforms.persona.capture import Recorder
+    from kernelarena.platforms.persona.ledger import Ledger
+    from kernelarena.platforms.persona.observer import Observer
+    from kernelarena.spec import Platform
+
+__all__ = ["Persona", "PersonaFacts", "emulation", "facts", "persona"]
+
+
+@dataclass(frozen=True)
+class Persona:
+    """What runs under a persona, for whoever put it on.
+
+    Attributes
+    ----------
+    facts
+        The chip that answers.
+    ledger
+        Which memory plays the device's.
+    observer
+        What framework operators do.
+    recorder
+        What Triton compiles and launches.
+    """
+
+    facts: PersonaFacts
+    ledger: Ledger
+    observer: Observer
+    recorder: Recorder
+
+
+@contextlib.contextmanager
+def persona(
+    platform: Platform, *, folder: Path, scratch: Path, emit: Callable[[dict[str, object]], None]
+) -> Iterator[Persona]:
+    """Have this process answer as ``platform``; Triton compiles for it and launches nothing.
+
+    Put it on before the kernel's module is imported, because modules ask at import time.
+
+    Parameters
+    ----------
+    platform
+        A chip that Triton can compile for.
+    folder
+        The kernel's folder, which lines are reported relative to.
+    scratch
+        Where Triton may write.
+    emit
+        Called with each event: ``compiling``, ``compiled``, ``compile-failed``, ``launch``.
+
+    Raises
+    ------
+    ValueError
+        If there is no persona of the platform.
+    """
+    chip = facts(platform)
+
+    from kernelarena.platforms.persona.capture import Recorder
+    from kernelarena.platforms.persona.driver import PersonaDriver
+    from kernelarena.platforms.persona.ledger import Ledger
+    from kernelarena.platforms.persona.observer import Observer
+    from kernelarena.platforms.persona.torch_face import torch_face
+    from kernelarena.platforms.persona.triton_face import triton_face
+
+    ledger = Ledger()
+    observer = Observer(ledger, real=False, memory=chip.memory)
+    recorder = Recorder(emit, folder, ledger, observer)
+    with triton_face(PersonaDriver(chip, recorder), recorder, scratch), torch_face(chip, ledger, observer):
+        yield Persona(chip, ledger, observer, recorder)
+
+
+@contextlib.contextmanager
+def emulation(platform: Platform, scratch: Path) -> Iterator[Observer]:
+    """Have this process answer as a chip while kernels really run, in Triton's interpreter.
+
+    Parameters
+    ----------
+    platform
+        The chip, or a platform that names one as its ``persona``.
+    scratch
+        Where Triton may write.
+
+    Raises
+    ------
+    ValueError
+        If there is no persona of the platform.
+    """
+    if platform.persona is not None:
+        from kernelarena.platforms.catalogue import load
+
+        platform = load()[platform.persona]
+    chip = facts(platform)
+
+    from kernelarena.platforms.persona.driver import PersonaDriver
+    from kernelarena.platforms.persona.ledger import Ledger
+    from kernelarena.platforms.persona.observer import Observer
+    from kernelarena.platforms.persona.torch_face import torch_face
+    from kernelarena.platforms.persona.triton_face import interpreter_face, triton_face
+
+    ledger = Ledger()
+    observer = Observer(ledger, real=True)
+    with (
+        triton_face(PersonaDriver(chip, None), None, scratch),
+        interpreter_face(observer),
+        torch_face(chip, ledger, observer),
+    ):
+        yield observer

@@ -1,0 +1,87 @@
+"""What is known of every tensor's memory while host code runs on a pretended device.
+
+All memory is the host's; the ledger says which storages play the device's, which were handed to a kernel, and whether
+what they hold can have come out of one. It is kept by storage, so that views share their base's entry.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+
+
+@dataclass
+class StorageFacts:
+    """What is known of one storage.
+
+    Attributes
+    ----------
+    device
+        Whether it plays device memory.
+    argument
+        Whether the harness passed it to the kernel's entry.
+    launched
+        Whether it was handed to a launch since it was last overwritten as a whole.
+    derived
+        Whether framework operators computed it from what a launch may have written.
+    """
+
+    device: bool
+    argument: bool = False
+    launched: bool = False
+    derived: bool = False
+
+    @property
+    def from_kernel(self) -> bool:
+        """Whether a kernel may have produced its values: not so for an input that a kernel merely read."""
+        return self.derived or (self.launched and not self.argument)
+
+
+class Ledger:
+    """The entries of all storages, by identity."""
+
+    def __init__(self) -> None:
+        self._entries: dict[int, StorageFacts] = {}
+
+    def find(self, tensor: torch.Tensor) -> StorageFacts | None:
+        """Return the entry of ``tensor``'s storage, or None if it is unknown or has no storage (sparse, meta)."""
+        key = _key(tensor)
+        return None if key is None else self._entries.get(key)
+
+    def on_device(self, tensor: torch.Tensor) -> bool:
+        """Return whether ``tensor`` plays a device tensor. Memory of unknown origin is the host's."""
+        entry = self.find(tensor)
+        return entry is not None and entry.device
+
+    def pass_in(self, tensor: torch.Tensor) -> None:
+        """Enter ``tensor`` as an argument of the kernel's entry, in device memory."""
+        entry = self.enter(tensor, device=True)
+        if entry is not None:
+            entry.device = entry.argument = True
+
+    def enter(self, tensor: torch.Tensor, *, device: bool) -> StorageFacts | None:
+        """Return the entry of ``tensor``'s storage, made now if it is new."""
+        key = _key(tensor)
+        if key is None:
+            return None
+        entry = self._entries.get(key)
+        if entry is None:
+            # A weak reference keeps the storage's header, never its memory, so that no other storage can come to lie
+            # at the same address and inherit the entry. It is not given back: the process does not live long.
+            tensor.untyped_storage()._weak_ref()
+            entry = self._entries[key] = StorageFacts(device)
+        return entry
+
+    def forget_launches(self) -> None:
+        """Start the next call with no kernel having touched anything."""
+        for entry in self._entries.values():
+            entry.launched = entry.derived = False
+
+
+def _key(tensor: torch.Tensor) -> int | None:
+    try:
+        storage = tensor.untyped_storage()
+    except (NotImplementedError, RuntimeError):
+        return None
+    return None if storage.device.type == "meta" else int(storage._cdata)

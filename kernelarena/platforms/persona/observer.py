@@ -1,0 +1,282 @@
+"""Watches the framework operators that host code runs: what they compute, move and allocate, and from what.
+
+The operators are observed where they are dispatched, not in the source, so that no spelling hides one. Under a
+persona nothing that a kernel would have written is real, hence large operators are not worth computing: those are
+described on torch's meta device and answered with zeros.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_flatten, tree_map_only
+
+from kernelarena.platforms.persona.ledger import Ledger, StorageFacts
+from kernelarena.platforms.persona.memory import lazy_zeros
+
+_aten = torch.ops.aten
+_ALLOCATE = {
+    _aten.empty, _aten.empty_like, _aten.empty_strided, _aten.new_empty, _aten.new_empty_strided,
+    _aten.empty_permuted, _aten.zeros, _aten.zeros_like, _aten.new_zeros, _aten.ones, _aten.ones_like,
+    _aten.new_ones, _aten.full, _aten.full_like, _aten.new_full, _aten.scalar_tensor,
+}  # fmt: skip
+_FILL = {_aten.fill_, _aten.zero_, _aten.fill, _aten.zero}
+_MOVE = {
+    _aten.copy_, _aten.copy, _aten.clone, _aten._to_copy, _aten.cat, _aten.stack, _aten.constant_pad_nd,
+    _aten.repeat, _aten.roll, _aten.flip, _aten.lift_fresh, _aten.lift_fresh_copy, _aten.view_copy,
+    _aten.contiguous, _aten.split_copy,
+}  # fmt: skip
+"""They carry values about, or change their format, but compute none."""
+_METADATA = {
+    _aten.detach, _aten.alias, _aten._reshape_alias, _aten.resize_, _aten.set_, _aten._local_scalar_dense,
+    _aten.is_same_size, _aten.lift, _aten.resize_as_, _aten._efficientzerotensor, _aten.sym_size, _aten.sym_stride,
+    _aten.sym_numel, _aten.sym_storage_offset,
+}  # fmt: skip
+_SKIP_ELEMENTS = 2**22
+"""Operators that touch more elements than this are answered with zeros where values do not matter."""
+_SKIP_FLOPS = 1e8
+
+
+@dataclass
+class OperatorUse:
+    """What one framework operator did during a call.
+
+    Attributes
+    ----------
+    calls
+        How often it ran.
+    elements
+        Elements read and written.
+    flops
+        Of contractions (matrix products, convolutions, attention); 0 for others.
+    """
+
+    calls: int = 0
+    elements: int = 0
+    flops: float = 0.0
+
+
+@dataclass
+class Observed:
+    """What was seen of one call of the kernel's entry."""
+
+    operators: dict[str, OperatorUse] = field(default_factory=dict)
+    """Computing operators by name, ``aten::mm``."""
+    launched_elements: int = 0
+    """Elements of the tensors handed to launches, those of an autotuner's trials left out."""
+    launches: int = 0
+    _ledger: Ledger | None = None
+
+    def summary(self, outputs: Sequence[object] = ()) -> dict[str, Any]:
+        """Return it as plain data, with whether each output can have come out of a kernel."""
+        return {
+            "operators": {name: vars(use) for name, use in self.operators.items()},
+            "launches": self.launches,
+            "launched_elements": self.launched_elements,
+            "derived": [self._may_derive(output) for output in outputs],
+        }
+
+    def _may_derive(self, output: object) -> bool:
+        entry = self._ledger.find(output) if self._ledger and isinstance(output, torch.Tensor) else None
+        return entry is not None and (entry.launched or entry.derived)
+
+
+class Observer(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Keeps the ledger and the account of the current call.
+
+    Parameters
+    ----------
+    ledger
+        Entries of all storages.
+    real
+        Whether values matter, so that every operator must be computed (emulation).
+    memory
+        Bytes of the pretended device; a larger allocation fails as it would there. None: no limit.
+    """
+
+    def __init__(self, ledger: Ledger, *, real: bool, memory: int | None = None) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.ledger = ledger
+        self.observed = Observed(_ledger=ledger)
+        self.exempt: frozenset[str] = frozenset()
+        self._real = real
+        self._memory = memory
+        self._placement: list[bool] = []
+
+    @contextlib.contextmanager
+    def call(self) -> Iterator[Observed]:
+        """Account for one call of the entry on its own."""
+        self.ledger.forget_launches()
+        self.observed = Observed(_ledger=self.ledger)
+        yield self.observed
+
+    @contextlib.contextmanager
+    def placing(self, device: bool) -> Iterator[None]:
+        """Have memory that is allocated within play the device's, or the host's, whatever it is computed from."""
+        self._placement.append(device)
+        try:
+            yield
+        finally:
+            self._placement.pop()
+
+    def launched(self, tensors: Sequence[torch.Tensor], *, tuning: bool) -> None:
+        """Note that ``tensors`` were handed to a launch."""
+        seen: dict[int, int] = {}
+        for tensor in tensors:
+            entry = self.ledger.enter(tensor, device=True)
+            if entry is not None:
+                entry.launched = True
+                seen[id(entry)] = max(seen.get(id(entry), 0), tensor.numel())
+        if not tuning:
+            self.observed.launches += 1
+            self.observed.launched_elements += sum(seen.values())
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        sources = [leaf for leaf in tree_flatten((args, kwargs))[0] if isinstance(leaf, torch.Tensor)]
+        written = _written(func, args, kwargs)
+        try:
+            made = self._execute(func, args, kwargs, sources, written)
+        except (RuntimeError, MemoryError) as error:
+            if isinstance(error, MemoryError) or "DefaultCPUAllocator" in str(error):
+                raise torch.OutOfMemoryError(f"out of memory on the device: {func.overloadpacket}") from None
+            raise
+        results = [leaf for leaf in tree_flatten(made)[0] if isinstance(leaf, torch.Tensor)]
+        self._enter(sources, results)
+        self._account(func, args, kwargs, sources, results, written, made)
+        return made
+
+    def _execute(self, func: Any, args: Any, kwargs: Any, sources: list[Any], written: list[Any]) -> Any:
+        if self._real:
+            return func(*args, **kwargs)
+        large = sum(tensor.numel() for tensor in sources if tensor.layout == torch.strided) > _SKIP_ELEMENTS
+        if func.overloadpacket in _ALLOCATE or func.overloadpacket in _FILL or large:
+            if func.is_view or func.overloadpacket in _METADATA:
+                return func(*args, **kwargs)
+            return self._describe(func, args, kwargs, written)
+        flops = _flops_of(func)
+        if flops is not None:
+            with contextlib.suppress(NotImplementedError, RuntimeError):
+                meta_args, meta_kwargs = _as_meta((args, kwargs))
+                if flops(*meta_args, **meta_kwargs, out_val=func(*meta_args, **meta_kwargs)) > _SKIP_FLOPS:
+                    return self._describe(func, args, kwargs, written)
+        return func(*args, **kwargs)
+
+    def _describe(self, func: Any, args: Any, kwargs: Any, written: list[Any]) -> Any:
+        """Answer with what the operator would return, without computing it if that is much."""
+        small = sum(tensor.numel() for tensor in written) <= _SKIP_ELEMENTS
+        if written and small and len(written) == 1 and func.overloadpacket in _FILL:
+            return func(*args, **kwargs)
+        try:
+            meta_args, meta_kwargs = _as_meta((args, kwargs))
+            if "device" in meta_kwargs:
+                meta_kwargs["device"] = torch.device("meta")
+            made = func(*meta_args, **meta_kwargs)
+        except (NotImplementedError, RuntimeError):
+            return func(*args, **kwargs)
+        if written:
+            return _returned(func, made, written) if len(func._schema.returns) else None
+        leaves = [leaf for leaf in tree_flatten(made)[0] if isinstance(leaf, torch.Tensor)]
+        size = sum(leaf.numel() * leaf.element_size() for leaf in leaves)
+        if self._memory is not None and size > self._memory:
+            raise torch.OutOfMemoryError(
+                f"out of memory on the device: tried to allocate {size} bytes of {self._memory}"
+            )
+        if func.overloadpacket in _ALLOCATE and size <= _SKIP_ELEMENTS:
+            return func(*args, **kwargs)  # small enough to be what the host code says it is
+        return tree_map_only(
+            torch.Tensor,
+            lambda leaf: lazy_zeros(leaf.shape, leaf.stride(), leaf.dtype) if leaf.device.type == "meta" else leaf,
+            made,
+        )
+
+    def _enter(self, sources: list[Any], results: list[Any]) -> None:
+        device = self._placement[-1] if self._placement else any(map(self.ledger.on_device, sources))
+        for result in results:
+            self.ledger.enter(result, device=device)
+
+    def _account(
+        self, func: Any, args: Any, kwargs: Any, sources: list[Any], results: list[Any], written: list[Any], made: Any
+    ) -> None:
+        packet = func.overloadpacket
+        if func.is_view or packet in _METADATA or packet in _ALLOCATE:
+            return
+        targets = [entry for entry in map(self.ledger.find, (*results, *written)) if entry is not None]
+        origins = [entry for entry in map(self.ledger.find, sources) if entry is not None]
+        name = func._schema.name
+        if packet in _FILL or packet is _aten.copy_:
+            self._overwrite(written, origins if packet is _aten.copy_ else [])
+        elif packet in _MOVE:
+            if any(entry.launched or entry.derived for entry in origins):
+                _mark_derived(targets)
+        elif name in self.exempt:
+            _mark_derived(targets)
+        else:
+            if any(entry.from_kernel for entry in origins):
+                _mark_derived(targets)
+            if targets:  # what returns no tensor computes nothing that could be an output
+                self._charge(name, func, args, kwargs, (*sources, *results), made)
+
+    def _overwrite(self, written: list[Any], origins: list[StorageFacts]) -> None:
+        for tensor in written:
+            entry = self.ledger.find(tensor)
+            if entry is None:
+                continue
+            others = [origin for origin in origins if origin is not entry]
+            if any(origin.launched or origin.derived for origin in others):
+                entry.derived = True
+            elif tensor.numel() * tensor.element_size() >= tensor.untyped_storage().nbytes():
+                entry.launched = entry.derived = False
+
+    def _charge(self, name: str, func: Any, args: Any, kwargs: Any, tensors: Sequence[Any], made: Any) -> None:
+        use = self.observed.operators.setdefault(name, OperatorUse())
+        use.calls += 1
+        use.elements += sum(tensor.numel() for tensor in tensors if tensor.layout == torch.strided)
+        flops = _flops_of(func)
+        if flops is not None:
+            with contextlib.suppress(Exception):
+                use.flops += float(flops(*args, **kwargs, out_val=made))
+
+
+def _mark_derived(entries: Sequence[StorageFacts]) -> None:
+    for entry in entries:
+        entry.derived = True
+
+
+def _flops_of(func: Any) -> Callable[..., float] | None:
+    """Torch's own account of contractions."""
+    from torch.utils.flop_counter import flop_registry
+
+    counter: Callable[..., float] | None = flop_registry.get(func.overloadpacket)
+    return counter
+
+
+def _written(func: Any, args: Any, kwargs: Any) -> list[Any]:
+    """Return the tensors that the operator's schema says it writes to."""
+    written = []
+    for index, argument in enumerate(func._schema.arguments):
+        if argument.alias_info is None or not argument.alias_info.is_write:
+            continue
+        value = args[index] if index < len(args) else kwargs.get(argument.name)
+        written += [leaf for leaf in tree_flatten(value)[0] if isinstance(leaf, torch.Tensor)]
+    return written
+
+
+def _returned(func: Any, made: Any, written: list[Any]) -> Any:
+    if isinstance(made, torch.Tensor):
+        return written[0]
+    if isinstance(made, tuple | list) and len(made) == len(written):
+        return type(made)(written)
+    raise NotImplementedError(f"{func} returns something else than what it writes to")
+
+
+def _as_meta(value: Any) -> Any:
+    def meta(tensor: torch.Tensor) -> torch.Tensor:
+        return torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device="meta")
+
+    return tree_map_only(torch.Tensor, meta, value)

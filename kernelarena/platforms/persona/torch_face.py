@@ -1,0 +1,195 @@
+"""Makes torch answer as if the device were there: tensors, factories, ``torch.cuda``, ``torch.version``.
+
+Every tensor is a CPU tensor. A function mode sees each call that Python code makes into torch, answers questions about
+devices from the ledger, and turns ``device="cuda"`` into host memory that the ledger marks as the device's.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import torch
+from torch.overrides import TorchFunctionMode
+
+from kernelarena.platforms.persona.device_namespace import accelerator_namespace, cuda_namespace, nvtx_namespace
+from kernelarena.platforms.persona.facts import PersonaFacts
+from kernelarena.platforms.persona.ledger import Ledger
+from kernelarena.platforms.persona.observer import Observer
+from kernelarena.platforms.persona.patching import Patches
+
+_DEVICE = torch.device("cuda", 0)
+_HOST = torch.device("cpu")
+_PLAIN = frozenset(
+    {
+        "__get__", "__set__", "data_ptr", "dim", "size", "stride", "numel", "element_size", "is_contiguous",
+        "storage_offset", "is_floating_point", "untyped_storage", "ndimension", "nelement", "__len__", "item",
+        "tolist", "__bool__", "__int__", "__float__", "__index__",
+    }
+)  # fmt: skip
+"""Calls that neither take a device nor make memory: not worth a look."""
+
+
+class FaceMode(TorchFunctionMode):
+    """Answers for devices and places allocations."""
+
+    def __init__(self, ledger: Ledger, observer: Observer) -> None:
+        super().__init__()
+        self._ledger = ledger
+        self._observer = observer
+        tensor: Any = torch.Tensor
+        self._answers: dict[Any, Callable[..., Any]] = {
+            tensor.device.__get__: lambda t: _DEVICE if self._ledger.on_device(t) else t.device,
+            tensor.is_cuda.__get__: lambda t: self._ledger.on_device(t),
+            tensor.is_cpu.__get__: lambda t: not self._ledger.on_device(t) and t.is_cpu,
+            tensor.get_device: lambda t: 0 if self._ledger.on_device(t) else t.get_device(),
+            torch.get_device: lambda t: 0 if self._ledger.on_device(t) else t.get_device(),
+            tensor.to: self._to,
+            tensor.cuda: lambda t, *args, **kwargs: self._move(t, True),
+            tensor.cpu: lambda t, *args, **kwargs: self._move(t, False),
+            tensor.pin_memory: lambda t, *args, **kwargs: t,
+            tensor.is_pinned: lambda t, *args, **kwargs: False,
+            tensor.record_stream: lambda t, stream: None,
+            tensor.numpy: self._numpy,
+            tensor.__array__: self._numpy,
+        }
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        answer = self._answers.get(func)
+        if answer is not None:
+            return answer(*args, **kwargs)
+        if getattr(func, "__name__", "") in _PLAIN:
+            return func(*args, **kwargs)
+        asked = kwargs.get("device")
+        if kwargs.get("pin_memory"):
+            kwargs = {**kwargs, "pin_memory": False}
+        if asked is not None:
+            asked = torch.device(asked)
+            if asked.type not in ("cuda", "cpu"):
+                return func(*args, **kwargs)
+            kwargs = {**kwargs, "device": _HOST}
+            on_device = asked.type == "cuda"
+        else:
+            on_device = any(map(self._ledger.on_device, _tensors_in((args, kwargs.values()))))
+        with self._observer.placing(on_device):
+            made = func(*args, **kwargs)
+        for tensor in _tensors_in((made,)):
+            self._ledger.enter(tensor, device=on_device)
+        return made
+
+    def _to(self, tensor: torch.Tensor, *args: Any, **kwargs: Any) -> torch.Tensor:
+        copy = bool(kwargs.pop("copy", False))
+        other = kwargs.pop("other", args[0] if args else None)
+        if isinstance(other, torch.Tensor):
+            device: Any = _DEVICE if self._ledger.on_device(other) else other.device
+            dtype = other.dtype
+            memory_format = kwargs.get("memory_format")
+        else:
+            if len(args) > 3:  # (device, dtype, non_blocking, copy)
+                copy, args = copy or bool(args[3]), args[:3]
+            elif len(args) == 3 and isinstance(args[0], torch.dtype):  # (dtype, non_blocking, copy)
+                copy, args = copy or bool(args[2]), args[:2]
+            device, dtype, _, memory_format = torch._C._nn._parse_to(*args, **kwargs)
+        if device is not None and device.type not in ("cuda", "cpu"):
+            return tensor.to(device, dtype)
+        here = self._ledger.on_device(tensor)
+        there = here if device is None else device.type == "cuda"
+        wanted: dict[str, Any] = {"copy": copy or here != there}
+        if memory_format is not None:
+            wanted["memory_format"] = memory_format
+        with self._observer.placing(there):
+            made = tensor.to(dtype or tensor.dtype, **wanted)
+        self._ledger.enter(made, device=there)
+        return made
+
+    def _move(self, tensor: torch.Tensor, device: bool) -> torch.Tensor:
+        if self._ledger.on_device(tensor) == device:
+            return tensor
+        with self._observer.placing(device):
+            made = tensor.clone()
+        self._ledger.enter(made, device=device)
+        return made
+
+    def _numpy(self, tensor: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
+        if self._ledger.on_device(tensor):
+            raise TypeError(
+                "can't convert cuda:0 device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory "
+                "first."
+            )
+        return tensor.numpy(*args, **kwargs)
+
+
+def _tensors_in(values: Iterable[Any]) -> Iterator[torch.Tensor]:
+    for value in values:
+        if isinstance(value, torch.Tensor):
+            yield value
+        elif isinstance(value, list | tuple) or type(value).__name__ == "dict_values":
+            yield from _tensors_in(value)
+
+
+class _Generator(torch._C.Generator):
+    """A random generator of the host that says it is the device's."""
+
+    def __new__(cls, device: Any = "cpu") -> _Generator:
+        made: _Generator = super().__new__(cls, device="cpu")  # type: ignore[call-arg]
+        made._claimed = torch.device(device)
+        return made
+
+    _claimed: torch.device
+
+    @property
+    def device(self) -> torch.device:  # type: ignore[override]
+        """The device that it was asked for."""
+        return _DEVICE if self._claimed.type == "cuda" else self._claimed
+
+
+@contextlib.contextmanager
+def torch_face(facts: PersonaFacts, ledger: Ledger, observer: Observer) -> Iterator[None]:
+    """Have torch answer as the chip of ``facts`` within the block."""
+    face = FaceMode(ledger, observer)
+    run_backward = torch.autograd._engine_run_backward  # type: ignore[attr-defined]
+
+    def engine(*args: Any, **kwargs: Any) -> Any:
+        # Tensor.backward itself is a call that the mode sees and steps aside for; the kernel's own backward functions
+        # run below it and must meet the face again.
+        with face:
+            return run_backward(*args, **kwargs)
+
+    def compiled(model: Any = None, **_: Any) -> Any:
+        # A compiled graph is framework code either way; running it operator by operator shows what it computes.
+        return model if model is not None else (lambda function: function)
+
+    with Patches() as patches, observer, face:
+        patches.update(torch.cuda, cuda_namespace(facts))
+        patches.update(torch.cuda.nvtx, nvtx_namespace())
+        if hasattr(torch, "accelerator"):
+            patches.update(torch.accelerator, accelerator_namespace())
+        patches.set(torch.version, hip=facts.hip_version, cuda=facts.cuda_version)
+        patches.set(torch.backends.cuda, is_built=lambda: True)
+        patches.set(torch.autograd, _engine_run_backward=engine)
+        patches.set(torch._C, _cuda_getCurrentRawStream=lambda device: 0)
+        patches.set(torch, Generator=_Generator, compile=compiled)
+        _user_operators_keep_the_face(patches, face)
+        yield
+
+
+def _user_operators_keep_the_face(patches: Patches, face: FaceMode) -> None:
+    """Have operators that the kernel registers for the device run where its tensors really are, under the face."""
+    register = torch.library.custom_op
+
+    def custom_op(name: str, fn: Any = None, /, *, mutates_args: Any, device_types: Any = None, **rest: Any) -> Any:
+        def define(function: Any) -> Any:
+            def body(*args: Any, **kwargs: Any) -> Any:
+                with face:
+                    return function(*args, **kwargs)
+
+            body.__name__, body.__doc__ = function.__name__, function.__doc__
+            body.__signature__ = __import__("inspect").signature(function)  # type: ignore[attr-defined]
+            body.__annotations__ = function.__annotations__
+            return register(name, body, mutates_args=mutates_args, **rest)
+
+        return define if fn is None else define(fn)
+
+    patches.set(torch.library, custom_op=custom_op)

@@ -1,0 +1,68 @@
+"""The Triton toolchain: which one is installed, and what a process loads before it forks."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+from collections.abc import Callable
+from functools import cache
+
+_DISTRIBUTIONS = ("triton", "pytorch-triton-rocm", "triton-rocm", "pytorch-triton", "triton-xpu")
+"""PyPI's, and those that builds of torch for other runtimes bring."""
+
+
+@cache
+def version() -> str | None:
+    """Return the installed version, or None. Imports nothing of it."""
+    for name in _DISTRIBUTIONS:
+        try:
+            return importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return None
+
+
+def described() -> str:
+    """Return the toolchain with its version, for a verdict: ``triton 3.9.0``."""
+    return f"triton {version() or '(not installed)'}"
+
+
+def preload() -> None:
+    """Import everything that compiling needs and fill the caches that do not depend on the kernel or the chip.
+
+    For a process that others are forked from. Compiles nothing, and starts no thread that a fork would lose.
+    """
+    from triton.backends import backends  # noqa: F401
+    from triton.runtime.cache import triton_key
+
+    triton_key()  # hashes the whole library: a third of a second
+    for warm in (_warm_ptxas, _warm_amd):
+        try:
+            warm()
+        except Exception:  # what cannot be warmed is loaded when it is needed
+            continue
+
+
+def _warm_ptxas() -> None:
+    from triton.backends.nvidia import compiler
+
+    get_version: Callable[[int], str] = compiler.get_ptxas_version
+    for arch in (80, 89, 90, 100):
+        get_version(arch)
+        compiler.get_ptxas(arch)
+    for library in _bitcode(os.path.dirname(compiler.__file__)):
+        compiler.file_hash(library)
+
+
+def _warm_amd() -> None:
+    from triton.backends.amd import compiler
+
+    for library in _bitcode(os.path.dirname(compiler.__file__)):
+        compiler.file_hash(library)
+    if hasattr(compiler, "get_amd_codegen_revision"):  # since 3.8 its code generator is a library of its own
+        compiler.get_amd_codegen_revision()
+
+
+def _bitcode(folder: str) -> list[str]:
+    lib = os.path.join(folder, "lib")
+    return [os.path.join(lib, name) for name in sorted(os.listdir(lib)) if name.endswith(".bc")]

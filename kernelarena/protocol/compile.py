@@ -1,0 +1,440 @@
+"""Decides the compile gate from what a candidate process reported. Runs in the trusted process and imports no torch.
+
+Events are claims: whatever is not an event of the known form, or contradicts the job, is tampering.
+"""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from pydantic import ValidationError
+
+from kernelarena.protocol.compile_events import (
+    Arg,
+    CallBegins,
+    CallEnds,
+    Compiled,
+    CompileFailed,
+    Compiling,
+    Ended,
+    Failure,
+    Launched,
+    LoadFailed,
+    TensorSpec,
+    parse,
+)
+from kernelarena.protocol.compile_faults import compile_reason, host_reason
+from kernelarena.protocol.compile_job import Call, CompileJob
+from kernelarena.protocol.entry import EntryFault
+from kernelarena.protocol.fallback import left_to_framework, light_use
+from kernelarena.protocol.limits import ADVICE, excess, resources
+from kernelarena.spec import Gate, Language, Launch, Location, Reason, Resources, Shape, Status, Tally, Task
+from kernelarena.spec.base import Model
+
+__all__ = ["Arg", "Call", "CompileJob", "Decision", "TensorSpec", "decide"]
+
+_LOAD_REASONS = {
+    EntryFault.SYNTAX: Reason.SYNTAX_ERROR,
+    EntryFault.IMPORT: Reason.IMPORT_ERROR,
+    EntryFault.MISSING: Reason.IMPORT_ERROR,
+}
+_MAX_NOTES = 20
+
+
+class Decision(Model):
+    """What the compile gate says of one cell: the part of a verdict that it knows."""
+
+    status: Status
+    gate: Gate = Gate.COMPILE
+    """A wrong shape or dtype, which already shows here, belongs to the correctness gate."""
+    reason: Reason | None = None
+    detail: str = ""
+    location: Location | None = None
+    visible: Tally = Tally()
+    """Calls that built and fitted, of all."""
+    notes: tuple[str, ...] = ()
+    launches: tuple[Launch, ...] = ()
+    resources: Resources | None = None
+    """Of the launch with the lowest occupancy."""
+    log: str = ""
+    sources: dict[str, str] = {}
+    """Files from outside the kernel's folder that the result depends on, with their SHA-256."""
+
+
+@dataclass
+class _Specialisation:
+    """What is known of one compiled, or refused, specialisation."""
+
+    begun: Compiling
+    shape: Shape | None
+    built: Compiled | None = None
+    refused: CompileFailed | None = None
+    grid: tuple[int, ...] = ()
+    count: int = 0
+    trial: bool = False
+    """Whether an autotuner asked for it."""
+
+
+@dataclass
+class _Story:
+    """The events of a process, put together."""
+
+    load: LoadFailed | None = None
+    specialisations: dict[int, _Specialisation] = field(default_factory=dict)
+    calls: dict[int, CallEnds] = field(default_factory=dict)
+    current: int | None = None
+    """The call that was under way when the events end."""
+    compiling: int | None = None
+    """The specialisation that was being compiled when the events end."""
+    ended: Ended | None = None
+
+
+class _Tampered(Exception):
+    """The events cannot have come from the harness's own code."""
+
+
+def decide(
+    job: CompileJob,
+    task: Task,
+    events: Iterable[object],
+    *,
+    timed_out: bool = False,
+    exit_code: int | None = None,
+    log: str = "",
+    deadline: float | None = None,
+) -> Decision:
+    """Return the compile gate's decision.
+
+    Parameters
+    ----------
+    job
+        What the process was asked.
+    task
+        The kernel's task, whose work model says how much the framework may do.
+    events
+        What it reported, as plain data.
+    timed_out
+        Whether it was ended on its deadline.
+    exit_code
+        How it ended: negative for a signal, None if it still ran.
+    log
+        The end of what it printed.
+    deadline
+        Seconds that it had, for the message.
+    """
+    try:
+        story = _tell(job, events)
+    except (_Tampered, ValidationError) as error:
+        what = "an event of unknown form" if isinstance(error, ValidationError) else str(error)
+        return _failed(job, _Story(), Reason.JUDGE_TAMPERING, f"the kernel's process reported {what}", log=log)
+    if timed_out:
+        return _out_of_time(job, story, deadline, log)
+    if story.load is not None:
+        load = story.load
+        return _failed(job, story, _LOAD_REASONS[load.fault], load.message, (load.file, load.line), log=log)
+    if story.ended is None:
+        return _died(job, story, exit_code, log)
+    for index, call in sorted(story.calls.items()):
+        shape = job.calls[index].shape
+        if call.failure is not None:
+            return _raised(job, story, call.failure, shape, log)
+    return _judge_calls(job, task, story, log)
+
+
+def _tell(job: CompileJob, events: Iterable[object]) -> _Story:
+    story = _Story()
+    known = story.specialisations
+    for raw in events:
+        event = parse(raw)
+        if story.ended is not None or story.load is not None:
+            raise _Tampered("more after it had ended")
+        if isinstance(event, LoadFailed):
+            story.load = event
+        elif isinstance(event, Compiling):
+            if event.number in known:
+                raise _Tampered(f"specialisation {event.number} twice")
+            shape = None if story.current is None else job.calls[story.current].shape
+            known[event.number] = _Specialisation(event, shape, trial=event.tuning)
+            story.compiling = event.number
+        elif isinstance(event, Compiled | CompileFailed | Launched):
+            if event.number not in known:
+                raise _Tampered(f"specialisation {event.number}, which it never compiled")
+            _note(known[event.number], event)
+            if not isinstance(event, Launched):
+                story.compiling = None
+        elif isinstance(event, CallBegins):
+            if event.index >= len(job.calls) or story.current is not None or event.index in story.calls:
+                raise _Tampered(f"call {event.index}, which was not due")
+            story.current = event.index
+        elif isinstance(event, CallEnds):
+            if event.index != story.current:
+                raise _Tampered(f"the end of call {event.index}, which had not begun")
+            story.calls[event.index], story.current = event, None
+            for number, count in event.launches:
+                if number not in known or known[number].built is None:
+                    raise _Tampered(f"launches of specialisation {number}, which it never compiled")
+                known[number].count += count
+        else:
+            story.ended = event
+    if story.ended is not None:
+        _check_complete(job, story)
+    return story
+
+
+def _note(known: _Specialisation, event: Compiled | CompileFailed | Launched) -> None:
+    if isinstance(event, Compiled):
+        known.built = event
+    elif isinstance(event, CompileFailed):
+        known.refused = event
+    elif not event.tuning or not known.grid:
+        known.grid = event.grid
+
+
+def _check_complete(job: CompileJob, story: _Story) -> None:
+    """Let a call be missing only where an earlier one of its dtype has failed."""
+    failed = {job.calls[index].shape.dtype for index, call in story.calls.items() if call.failure is not None}
+    for index, call in enumerate(job.calls):
+        if index not in story.calls and call.shape.dtype not in failed:
+            raise _Tampered(f"the end, but not the call with {call.shape}")
+
+
+def _judge_calls(job: CompileJob, task: Task, story: _Story, log: str) -> Decision:
+    """Every call returned: look at what was launched, by whom the work was done, and what came back."""
+    for number, known in story.specialisations.items():
+        over = _excess(job, known)
+        if known.count and over is not None:
+            return _failed(
+                job, story, Reason.RESOURCE_EXCEEDED, f"{_launch_name(known)} {over[0]}; {over[1]}",
+                (known.begun.file, known.begun.line), log=log, spoilt={number},
+            )  # fmt: skip
+    if job.kernel.language is not Language.TORCH:
+        for index, call in sorted(story.calls.items()):
+            shape = job.calls[index].shape
+            share = left_to_framework(call, task, shape)
+            if share is not None:
+                return _failed(
+                    job, story, Reason.FRAMEWORK_FALLBACK, f"with {shape}, {share}", passed=0, log=log
+                )  # fmt: skip
+            if not call.launches:
+                detail = f"with {shape}, the entry returns without launching a device kernel"
+                return _failed(job, story, Reason.NO_DEVICE_KERNEL, detail, passed=0, log=log)
+    for index, call in sorted(story.calls.items()):
+        wrong = _wrong_output(job.calls[index], call)
+        if wrong is not None:
+            decision = _failed(job, story, wrong[0], f"with {job.calls[index].shape}, {wrong[1]}", log=log)
+            return decision.model_copy(update={"gate": Gate.CORRECTNESS})
+    launches = tuple(_launch(job, known) for known in story.specialisations.values())
+    assert story.ended is not None
+    return Decision(
+        status=Status.PASS,
+        visible=Tally(passed=len(job.calls), total=len(job.calls)),
+        notes=tuple(_notes(job, task, story))[:_MAX_NOTES],
+        launches=launches,
+        resources=_tightest(launches),
+        log=log,
+        sources=story.ended.sources,
+    )
+
+
+def _wrong_output(call: Call, end: CallEnds) -> tuple[Reason, str] | None:
+    if call.outputs is None:
+        return None
+    if len(end.outputs) != len(call.outputs):
+        return Reason.WRONG_SHAPE, f"the entry returns {len(end.outputs)} values; {len(call.outputs)} are expected"
+    for index, (output, expected) in enumerate(zip(end.outputs, call.outputs, strict=True)):
+        name = "the output" if len(call.outputs) == 1 else f"output {index}"
+        if output is None:
+            return Reason.WRONG_DTYPE, f"{name} is not a tensor; {expected.dtype} is expected"
+        if output.size != expected.size:
+            return Reason.WRONG_SHAPE, f"{name} has the size {list(output.size)}; {list(expected.size)} is expected"
+        if output.dtype != expected.dtype:
+            return Reason.WRONG_DTYPE, f"{name} is {output.dtype}; {expected.dtype} is expected"
+    return None
+
+
+def _raised(job: CompileJob, story: _Story, failure: Failure, shape: Shape, log: str) -> Decision:
+    known = story.specialisations.get(failure.number) if failure.number is not None else None
+    where = (failure.file, failure.line)
+    if failure.resource == "memory":
+        return _failed(job, story, Reason.OUT_OF_MEMORY, f"with {shape}, {failure.message}", where, log=log)
+    if known is not None and failure.resource is not None:
+        over = _excess(job, known)
+        detail = f"{over[0]}; {over[1]}" if over else failure.message
+        where = (known.begun.file, known.begun.line)
+        return _failed(
+            job, story, Reason.RESOURCE_EXCEEDED, f"{_launch_name(known, shape)} {detail}", where, log=log,
+            spoilt={known.begun.number},
+        )  # fmt: skip
+    if known is not None and known.refused is not None and failure.compiling:
+        refused = known.refused
+        reason, said = compile_reason(refused.message, refused.log)
+        detail = f"{_launch_name(known, shape)} does not compile for {job.platform.id}: {said}"
+        printed = refused.log or log
+        return _failed(job, story, reason, detail, (refused.file, refused.line), log=printed)
+    reason, said = host_reason(failure.type, failure.message)
+    return _failed(job, story, reason, f"with {shape}, {said}", where, log=log)
+
+
+def _out_of_time(job: CompileJob, story: _Story, deadline: float | None, log: str) -> Decision:
+    within = "in time" if deadline is None else f"within {deadline:g} s"
+    known = story.specialisations.get(story.compiling) if story.compiling is not None else None
+    count = len(story.specialisations)
+    if known is not None:
+        detail = (
+            f"the compile gate did not end {within}: it was at specialisation {count}, {_launch_name(known)}; "
+            "compile fewer or smaller ones"
+        )
+        where = (known.begun.file, known.begun.line)
+    elif story.current is not None:
+        detail = f"host code did not return {within} from the call with {job.calls[story.current].shape}"
+        where = (None, None)
+    else:
+        detail, where = f"the module was not imported {within}", (job.kernel.file, None)
+    return _failed(job, story, Reason.COMPILE_TIMEOUT, detail, where, log=log)
+
+
+def _died(job: CompileJob, story: _Story, exit_code: int | None, log: str) -> Decision:
+    ended = "ended unasked" if exit_code is None else _ending(exit_code)
+    known = story.specialisations.get(story.compiling) if story.compiling is not None else None
+    if known is not None:
+        reason, said = compile_reason("", log)
+        detail = f"{_launch_name(known)}: the compiler {ended}" + (f": {said}" if said else "")
+        return _failed(job, story, reason, detail, (known.begun.file, known.begun.line), log=log)
+    where = f"in the call with {job.calls[story.current].shape}" if story.current is not None else "during import"
+    return _failed(job, story, Reason.CRASH, f"the kernel's process {ended} {where}", log=log)
+
+
+def _ending(exit_code: int) -> str:
+    if exit_code >= 0:
+        return f"exited with code {exit_code}"
+    try:
+        return f"was ended by {signal.Signals(-exit_code).name}"
+    except ValueError:
+        return f"was ended by signal {-exit_code}"
+
+
+def _failed(
+    job: CompileJob,
+    story: _Story,
+    reason: Reason,
+    detail: str,
+    where: tuple[str | None, int | None] = (None, None),
+    *,
+    log: str,
+    passed: int | None = None,
+    spoilt: frozenset[int] | set[int] = frozenset(),
+) -> Decision:
+    launches = tuple(_launch(job, known) for known in story.specialisations.values())
+    if passed is None:
+        passed = sum(call.failure is None for call in story.calls.values()) if not spoilt else _unspoilt(story, spoilt)
+    return Decision(
+        status=Status.FAIL,
+        reason=reason,
+        detail=detail,
+        location=_location(job, *where),
+        visible=Tally(passed=passed, total=len(job.calls)),
+        launches=launches,
+        resources=_tightest(launches),
+        log=log,
+        sources=story.ended.sources if story.ended is not None else {},
+    )
+
+
+def _unspoilt(story: _Story, spoilt: frozenset[int] | set[int]) -> int:
+    """Count the calls that returned without launching what does not fit."""
+    return sum(
+        call.failure is None and not any(number in spoilt for number, _ in call.launches)
+        for call in story.calls.values()
+    )
+
+
+def _excess(job: CompileJob, known: _Specialisation) -> tuple[str, str] | None:
+    """Return what a built specialisation asks too much of, and what to do about it."""
+    if known.built is None:
+        return None
+    over = excess(job.platform, _resources(job, known))
+    return None if over is None else (over.sentence, ADVICE[over.resource])
+
+
+def _resources(job: CompileJob, known: _Specialisation) -> Resources:
+    built = known.built
+    assert built is not None
+    return resources(
+        job.platform, warps=built.warps, stages=known.begun.stages, shared=built.shared, registers=built.registers,
+        scalar_registers=built.scalar_registers, spills=built.spills, scratch=built.scratch,
+    )  # fmt: skip
+
+
+def _launch(job: CompileJob, known: _Specialisation) -> Launch:
+    reason, detail, where = None, "", (known.begun.file, known.begun.line)
+    over = _excess(job, known)
+    if over is not None:
+        reason, detail = Reason.RESOURCE_EXCEEDED, f"{over[0]}; {over[1]}"
+    elif known.refused is not None:
+        reason, detail = compile_reason(known.refused.message, known.refused.log)
+        where = (known.refused.file, known.refused.line)
+    return Launch(
+        kernel=known.begun.kernel,
+        signature=known.begun.signature,
+        grid=known.grid,
+        count=known.count,
+        shape=known.shape,
+        resources=None if known.built is None else _resources(job, known),
+        seconds=None if known.built is None else known.built.seconds,
+        tuning=known.trial and not known.count,
+        reason=reason,
+        detail=detail,
+        location=_location(job, *where),
+    )
+
+
+def _launch_name(known: _Specialisation, shape: Shape | None = None) -> str:
+    shape = shape or known.shape
+    return f"{known.begun.kernel} ({shape})" if shape is not None else known.begun.kernel
+
+
+def _location(job: CompileJob, file: str | None, line: int | None) -> Location | None:
+    """Return the line of the kernel's own source, with its text from our copy of it."""
+    if file is None or line is None or file not in job.kernel.files:
+        return None
+    lines = job.kernel.files[file].splitlines()
+    return Location(file=file, line=line, text=lines[line - 1].strip() if line <= len(lines) else "")
+
+
+def _tightest(launches: tuple[Launch, ...]) -> Resources | None:
+    used = [launch.resources for launch in launches if launch.count and launch.resources is not None]
+    if not used:
+        return None
+    return min(used, key=lambda needs: (needs.occupancy if needs.occupancy is not None else 1.0, -needs.warps))
+
+
+def _notes(job: CompileJob, task: Task, story: _Story) -> Iterator[str]:
+    """Yield what a reader should know of a kernel that passed."""
+    trials: dict[str, list[_Specialisation]] = {}
+    for known in story.specialisations.values():
+        if known.trial:
+            trials.setdefault(known.begun.kernel, []).append(known)
+    for kernel, group in trials.items():
+        bad = [known for known in group if known.refused is not None or _excess(job, known) is not None]
+        if bad:
+            yield f"{kernel}: {len(bad)} of {len(group)} tuned specialisations do not run on {job.platform.id}"
+        for known in bad:
+            yield f"{kernel} [{known.begun.signature}, num_warps={known.begun.warps}]: {_launch(job, known).detail}"
+    for known in story.specialisations.values():
+        if not known.trial and not known.count and (known.refused is not None or _excess(job, known) is not None):
+            yield f"{_launch_name(known)}: host code went on without it: {_launch(job, known).detail}"
+    spilling: dict[str, int] = {}
+    for known in story.specialisations.values():
+        if known.count and known.built is not None and known.built.spills:
+            spilling[known.begun.kernel] = max(spilling.get(known.begun.kernel, 0), known.built.spills)
+    for kernel, spills in spilling.items():
+        yield f"{kernel} spills up to {spills} registers per thread to memory"
+    if job.kernel.language is Language.TORCH:
+        yield "framework code: the host code runs on this chip's answers, and nothing was compiled for it"
+    else:
+        operators = {name: use for call in story.calls.values() for name, use in call.operators.items()}
+        note = light_use(operators, task)
+        if note is not None:
+            yield note

@@ -1,0 +1,27 @@
+"""What the compile gate is asked: one kernel, one platform, and the calls to make. Plain data throughout."""
+
+from __future__ import annotations
+
+from kernelarena.protocol.compile_events import Arg, TensorSpec
+from kernelarena.spec import Kernel, Platform, Shape
+from kernelarena.spec.base import Model
+
+
+class Call(Model):
+    """One call of the entry."""
+
+    shape: Shape
+    args: tuple[Arg, ...]
+    """In call order; tensors are described, not sent: the gate fills them with zeros."""
+    outputs: tuple[TensorSpec, ...] | None = None
+    """What the task's reference returns for it, where that is known."""
+
+
+class CompileJob(Model):
+    """Everything that a candidate process needs for the compile gate of one cell."""
+
+    kernel: Kernel
+    platform: Platform
+    calls: tuple[Call, ...]
+    framework: tuple[str, ...] = ()
+    """ATen operators that the task lets a kernel leave to the framework."""

@@ -1,0 +1,147 @@
+"""Runs a kernel's host code under a persona and reports what happens. Executed in a disposable candidate process."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+import sysconfig
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from kernelarena.platforms.persona import Persona, persona
+from kernelarena.platforms.persona.capture import message_of
+from kernelarena.platforms.persona.memory import lazy_zeros
+from kernelarena.platforms.persona.source import line_of
+from kernelarena.protocol.compile_events import Arg
+from kernelarena.protocol.compile_job import Call, CompileJob
+from kernelarena.protocol.entry import EntryError, load_entry
+
+Emit = Callable[[dict[str, object]], None]
+
+_RESOURCES = ("shared memory", "threads", "tensor memory", "registers")
+_COMMON_PACKAGES = ("torch", "triton", "numpy", "sympy", "kernelarena")
+"""Their versions are part of the cache key already, or they have no say in what a kernel does."""
+
+
+def run(job: CompileJob, folder: Path, emit: Emit, scratch: Path | None = None) -> None:
+    """Make every call of ``job`` and emit events (:mod:`kernelarena.protocol.compile_events`) as things happen.
+
+    Calls of a dtype that has failed once are skipped: they would fail alike, and compiling is what takes time.
+
+    Parameters
+    ----------
+    job
+        What to do.
+    folder
+        Holds the kernel's files.
+    emit
+        Receives each event.
+    scratch
+        Where Triton may write; a folder beside ``folder`` if None.
+    """
+    scratch = folder.parent / "compile" if scratch is None else scratch
+    scratch.mkdir(parents=True, exist_ok=True)
+    before = set(sys.modules)
+    with persona(job.platform, folder=folder, scratch=scratch, emit=emit) as worn:
+        worn.observer.exempt = frozenset(job.framework)
+        try:
+            entry = load_entry(folder, job.kernel.file, job.kernel.function)
+        except EntryError as error:
+            emit(
+                {
+                    "event": "load-failed", "fault": error.fault.value, "message": str(error),
+                    "file": error.file, "line": error.line,
+                }
+            )  # fmt: skip
+            return
+        failed: set[str] = set()
+        for index, call in enumerate(job.calls):
+            if call.shape.dtype not in failed and not _call(index, call, entry, worn, folder, emit):
+                failed.add(call.shape.dtype)
+    emit({"event": "ended", "sources": _sources(before, folder)})
+
+
+def _call(index: int, call: Call, entry: Callable[..., Any], worn: Persona, folder: Path, emit: Emit) -> bool:
+    emit({"event": "call-begins", "index": index})
+    failure = None
+    returned: tuple[Any, ...] = ()
+    with worn.observer.call() as observed:
+        try:
+            made = entry(*[_argument(arg, worn) for arg in call.args])
+            returned = tuple(made) if isinstance(made, tuple | list) else (made,)
+        except Exception as error:
+            failure = _describe(error, worn, folder)
+    summary = observed.summary(returned)
+    emit(
+        {
+            "event": "call-ends", "index": index, "failure": failure,
+            "outputs": [_output(output) for output in returned], "derived": summary["derived"],
+            "launches": sorted(worn.recorder.take_counts().items()),
+            "launched_elements": summary["launched_elements"], "operators": summary["operators"],
+        }
+    )  # fmt: skip
+    return failure is None
+
+
+def _argument(arg: Arg, worn: Persona) -> Any:
+    if arg.dtype is None:
+        return arg.value
+    tensor = lazy_zeros(arg.size, arg.stride, getattr(torch, arg.dtype), arg.offset)
+    worn.ledger.pass_in(tensor)
+    return tensor
+
+
+def _output(output: object) -> dict[str, object] | None:
+    if not isinstance(output, torch.Tensor):
+        return None
+    return {"dtype": str(output.dtype).removeprefix("torch."), "size": list(output.shape)}
+
+
+def _describe(error: Exception, worn: Persona, folder: Path) -> dict[str, object]:
+    """Describe an exception that reached the caller, and which specialisation it is about."""
+    numbered: BaseException | None = error
+    while numbered is not None and not hasattr(numbered, "_persona_number"):
+        numbered = numbered.__cause__ or numbered.__context__
+    resource = None
+    number = getattr(numbered, "_persona_number", None)
+    exhausted = _exhausted(error)
+    if exhausted is not None:
+        name = getattr(exhausted, "name", None)
+        resource = name if name in _RESOURCES else "memory"
+        number = worn.recorder.last_loaded if resource != "memory" else None
+    where = line_of(error, folder) or (None, None)
+    return {
+        "type": type(error).__name__, "message": message_of(error), "file": where[0], "line": where[1],
+        "number": number, "resource": resource, "compiling": exhausted is None and numbered is not None,
+    }  # fmt: skip
+
+
+def _exhausted(error: BaseException) -> BaseException | None:
+    from triton.runtime.errors import OutOfResources
+
+    seen: BaseException | None = error
+    while seen is not None:
+        if isinstance(seen, OutOfResources | MemoryError | torch.OutOfMemoryError):
+            return seen
+        seen = seen.__cause__
+    return None
+
+
+def _sources(before: set[str], folder: Path) -> dict[str, str]:
+    """Return the files imported since ``before`` that neither the kernel nor a common package brings."""
+    library = [Path(sysconfig.get_paths()[name]).resolve() for name in ("stdlib", "platstdlib")]
+    found = {}
+    for name in sorted(set(sys.modules) - before):
+        if name.split(".")[0] in _COMMON_PACKAGES:
+            continue
+        file = getattr(sys.modules[name], "__file__", None)
+        if not file:
+            continue
+        path = Path(file).resolve()
+        in_library = any(root in path.parents for root in library) and "site-packages" not in path.parts
+        if not in_library and folder.resolve() not in path.parents and path.is_file():
+            found[str(path)] = hashlib.sha256(path.read_bytes()).hexdigest()
+    return found
