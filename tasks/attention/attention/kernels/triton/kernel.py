@@ -56,7 +56,7 @@ def attention(q, k, v):
     B, H, S, D = q.shape
     q, k, v = (x if x.stride(3) == 1 else x.contiguous() for x in (q, k, v))
     o = torch.empty((B, H, S, D), dtype=q.dtype, device=q.device)
-    block_q, block_k = (32, 32) if q.dtype == torch.float32 else (64, 64)
+    block_q, block_k = 64, 32
     grid = (triton.cdiv(S, block_q), B * H)  # B * H stays below the 65535 blocks of a second axis
     attention_kernel[grid](
         q, k, v, o, D**-0.5, H, S, *q.stride()[:3], *k.stride()[:3], *v.stride()[:3],

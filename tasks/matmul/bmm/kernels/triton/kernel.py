@@ -5,7 +5,7 @@ import triton
 import triton.language as tl
 
 
-@triton.jit(do_not_specialize=["a_batch", "b_batch"])
+@triton.jit
 def bmm_kernel(
     a_ptr, b_ptr, c_ptr, M, N, K, a_batch, a_stride, b_batch, b_stride,
     BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr,

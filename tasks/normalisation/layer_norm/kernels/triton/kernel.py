@@ -49,9 +49,10 @@ def layer_norm(x, weight, bias, eps):
     x = x if x.stride(1) == 1 else x.contiguous()
     weight, bias = weight.contiguous(), bias.contiguous()
     y = torch.empty((M, N), dtype=x.dtype, device=x.device)
-    # The tile keeps 4096 elements whatever the row length; few distinct tiles mean few compilations.
-    block_n = 4096 if N > 1024 else 1024 if N > 64 else 64
-    block_m = 4096 // block_n
+    # The tile keeps 2048 elements whatever the row length; narrow tiles walk
+    # along rows that would leave a wide one mostly empty. Few distinct tiles mean few compilations.
+    block_n = 2048 if N >= 512 else 128 if N > 8 else 8
+    block_m = 2048 // block_n
     grid = (triton.cdiv(M, block_m),)
     layer_norm_kernel[grid](x, weight, bias, y, eps, M, N, x.stride(0), BLOCK_M=block_m, BLOCK_N=block_n, num_warps=8)
     return y

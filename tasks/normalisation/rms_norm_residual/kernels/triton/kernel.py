@@ -48,9 +48,10 @@ def rms_norm_residual(x, residual, weight, eps):
     weight = weight.contiguous()
     y = torch.empty((T, D), dtype=x.dtype, device=x.device)
     hidden = torch.empty((T, D), dtype=x.dtype, device=x.device)
-    # The tile keeps 4096 elements whatever the row length; few distinct tiles mean few compilations.
-    block_d = 4096 if D > 1024 else 1024 if D > 64 else 64
-    block_t = 4096 // block_d
+    # The tile keeps 2048 elements whatever the row length; narrow tiles walk
+    # along rows that would leave a wide one mostly empty. Few distinct tiles mean few compilations.
+    block_d = 2048 if D >= 512 else 128 if D > 8 else 8
+    block_t = 2048 // block_d
     grid = (triton.cdiv(T, block_t),)
     rms_norm_residual_kernel[grid](
         x, residual, weight, y, hidden, eps, T, D, x.stride(0), residual.stride(0),

@@ -62,8 +62,9 @@ def fp8_quantise_rows(x, q_like):
     q = torch.empty((M, N), dtype=q_like.dtype, device=x.device)
     scale = torch.empty((M,), dtype=torch.float32, device=x.device)
     flavour = torch.finfo(q.dtype)
-    # The tile keeps 4096 elements whatever the row length; few distinct tiles mean few compilations.
-    block_n = 4096 if N > 256 else 256 if N > 16 else 16
+    # The tile keeps 4096 elements whatever the row length; narrow tiles walk
+    # along rows that would leave a wide one mostly empty. Few distinct tiles mean few compilations.
+    block_n = 4096 if N >= 1024 else 256 if N > 16 else 16
     block_m = 4096 // block_n
     grid = (triton.cdiv(M, block_m),)
     fp8_quantise_rows_kernel[grid](

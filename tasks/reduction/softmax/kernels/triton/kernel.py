@@ -41,8 +41,9 @@ def softmax(x):
     M, N = x.shape
     x = x if x.stride(1) == 1 else x.contiguous()
     y = torch.empty((M, N), dtype=x.dtype, device=x.device)
-    # The tile keeps 4096 elements whatever the row length; few distinct tiles mean few compilations.
-    block_n = 4096 if N > 256 else 256 if N > 16 else 16
+    # The tile keeps 4096 elements whatever the row length; narrow tiles walk
+    # along rows that would leave a wide one mostly empty. Few distinct tiles mean few compilations.
+    block_n = 4096 if N >= 1024 else 256 if N > 16 else 16
     block_m = 4096 // block_n
     grid = (triton.cdiv(M, block_m),)
     softmax_kernel[grid](x, y, M, N, x.stride(0), BLOCK_M=block_m, BLOCK_N=block_n, num_warps=8)

@@ -25,8 +25,9 @@ def cumsum(x):
     M, N = x.shape
     x = x if x.stride(1) == 1 else x.contiguous()
     y = torch.empty((M, N), dtype=x.dtype, device=x.device)
-    # The tile keeps 2048 elements whatever the row length; few distinct tiles mean few compilations.
-    block_n = 2048 if N > 128 else 128 if N > 8 else 8
+    # The tile keeps 2048 elements whatever the row length; narrow tiles walk
+    # along rows that would leave a wide one mostly empty. Few distinct tiles mean few compilations.
+    block_n = 2048 if N >= 512 else 128 if N > 8 else 8
     block_m = 2048 // block_n
     grid = (triton.cdiv(M, block_m),)
     cumsum_kernel[grid](x, y, M, N, x.stride(0), BLOCK_M=block_m, BLOCK_N=block_n, num_warps=4)
