@@ -11,6 +11,7 @@ def inputs(shape, rng):
     }
 
 
+@torch.enable_grad()
 def reference(grad, values, query, weight, eps):
     values, query, weight = (tensor.detach().requires_grad_() for tensor in (values, query, weight))
     keys = torch.nn.functional.rms_norm(values, values.shape[-1:], weight, eps)

@@ -11,6 +11,7 @@ def inputs(shape, rng):
     }
 
 
+@torch.enable_grad()
 def reference(grad_ce, grad_tvd, student, teacher, target):
     student = student.detach().requires_grad_()
     wide = torch.promote_types(student.dtype, torch.float32)  # both losses are float32 whatever the dtype

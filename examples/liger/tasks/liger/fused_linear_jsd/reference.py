@@ -18,6 +18,7 @@ def log_probabilities(x, weight):
     return torch.log_softmax(logits.to(torch.promote_types(logits.dtype, torch.float32)), dim=-1)
 
 
+@torch.enable_grad()
 def reference(grad, x, weight, teacher_x, teacher_weight):
     x, weight = x.detach().requires_grad_(), weight.detach().requires_grad_()
     log_q, log_p = log_probabilities(x, weight), log_probabilities(teacher_x, teacher_weight)

@@ -27,6 +27,7 @@ def grpo_loss(logits, old_logp, ref_logp, completion, advantages, mask):
     return (policy + 0.04 * divergence) * mask, divergence * mask
 
 
+@torch.enable_grad()
 def reference(grad, logits, old_logp, ref_logp, completion, advantages, mask):
     logits = logits.detach().requires_grad_()
     loss, _ = grpo_loss(logits, old_logp, ref_logp, completion, advantages, mask)
