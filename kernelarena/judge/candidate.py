@@ -22,6 +22,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from kernelarena.judge import sandbox
 from kernelarena.judge.arena import Allocator, Place, Scalar, map_inputs, tensor_at
 from kernelarena.judge.wire import Wire, WireError
+from kernelarena.platforms.persona.ledger import Ledger
 
 _MESSAGE_LIMIT = 2000  # characters; a hostile message may be endless
 
@@ -76,16 +77,17 @@ class Candidate:
     def load(self, request: dict[str, Any]) -> dict[str, Any]:
         """Put on the platform's face and import the kernel's entry."""
         from kernelarena.platforms.persona import emulation
-        from kernelarena.protocol.entry import load_entry
+        from kernelarena.protocol.entry import EntryError, load_entry
         from kernelarena.spec import Platform
 
+        platform = Platform.model_validate(request["platform"])
+        self.observer = self._stack.enter_context(emulation(platform, self.scratch))
         try:
-            self.observer = self._stack.enter_context(
-                emulation(Platform.model_validate(request["platform"]), self.scratch)
-            )
             self.entry = load_entry(self.folder, request["file"], request["function"])
-        except BaseException as error:
-            return {"failed": describe(error)}
+        except EntryError as error:
+            traceback.print_exception(error, limit=-20)
+            fault = {"fault": error.fault.value, "message": str(error), "file": error.file, "line": error.line}
+            return {"load-failed": fault}
         return {"loaded": True}
 
     def call(self, request: dict[str, Any], files: list[int]) -> dict[str, Any]:
@@ -94,22 +96,26 @@ class Candidate:
         memory = map_inputs(inputs, [tuple(fence) for fence in request["fences"]])
         allocator = Allocator(outputs, request["returned"])
         self._kept += [memory, allocator]
-        arguments: list[Any] = [
-            Scalar.model_validate(item).value if "value" in item else tensor_at(memory, Place.model_validate(item))
-            for item in request["arguments"]
-        ]
+        arguments = [self._argument(item, memory) for item in request["arguments"]]
         try:
-            with self.observer.call() as observed, _ArenaMode(allocator, request["poison"]):
+            with self.observer.call() as observed, _ArenaMode(allocator, request["poison"], self.observer.ledger):
                 result = self.entry(*arguments)
-            returned = result if isinstance(result, tuple | list) else (result,)
+            returned = tuple(result) if isinstance(result, tuple | list) else (result,)
+            seen = observed.summary(returned)
             described = [self._describe_output(output, allocator) for output in returned]
         except BaseException as error:
             return {"failed": describe(error)}
-        return {
-            "outputs": described,
-            "blocks": [block.model_dump() for block in allocator.blocks],
-            "observed": observed.summary(returned),
-        }
+        blocks = [block.model_dump() for block in allocator.blocks]
+        return {"outputs": described, "blocks": blocks, "observed": seen}
+
+    def _argument(self, item: dict[str, Any], memory: Any) -> Any:
+        if "value" in item:
+            return Scalar.model_validate(item).value
+        tensor = tensor_at(memory, Place.model_validate(item))
+        entry = self.observer.ledger.enter(tensor, device=True, argument=True)
+        if entry is not None:
+            entry.device = entry.argument = True
+        return tensor
 
     @staticmethod
     def _describe_output(output: object, allocator: Allocator) -> dict[str, Any]:
@@ -127,8 +133,9 @@ class Candidate:
 class _ArenaMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """Serves allocations of the kernel's host code from memory that is poisoned and guarded."""
 
-    def __init__(self, allocator: Allocator, poison: int) -> None:
+    def __init__(self, allocator: Allocator, poison: int, ledger: Ledger) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
+        self._ledger = ledger
         self._allocator = allocator
         self._poison = poison
 
@@ -140,6 +147,9 @@ class _ArenaMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
             return made
         placed = self._allocator.allocate(made.shape, made.stride(), made.dtype)
         if placed is not None:
+            entry = self._ledger.enter(placed, device=False)
+            if entry is not None:
+                entry.device = self._ledger.on_device(made)
             if fill:
                 placed.copy_(made)
             return placed

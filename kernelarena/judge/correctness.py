@@ -20,6 +20,7 @@ from pydantic import ValidationError
 from kernelarena.judge.arena import POISONS, Block, InputArena, OutputArena, Place
 from kernelarena.judge.reference import Outputs, Reference
 from kernelarena.judge.session import CandidateEnded, Session, locate
+from kernelarena.platforms import catalogue
 from kernelarena.protocol.failure import Failure, classify_call, locate_failure
 from kernelarena.protocol.tolerance import Comparison, Truth, compare, truth
 from kernelarena.spec import Kernel, Location, Platform, Reason, Shape, TaskSource, Trial
@@ -49,6 +50,7 @@ class Problems:
 
     def __init__(self, platform: Platform) -> None:
         self.platform = platform
+        self.persona = platform if platform.persona is None else catalogue.load()[platform.persona]
         self._references: dict[str, Reference] = {}
         self._known: OrderedDict[tuple[str, Shape, int], Problem] = OrderedDict()
 

@@ -7,17 +7,19 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from kernelarena.judge.correctness import Examiner, Problems, trial_seed
-from kernelarena.judge.session import CandidateEnded, Session, locate
+from kernelarena.judge.session import CandidateEnded, Session, line_of
 from kernelarena.judge.zygote import Zygote
+from kernelarena.protocol.compile_events import CallEnds, LoadFailed
 from kernelarena.protocol.draw import draw, visible_trials
-from kernelarena.protocol.failure import Failure, classify_load, locate_failure
-from kernelarena.protocol.fallback import Observed, judge_observed
+from kernelarena.protocol.entry import EntryFault
+from kernelarena.protocol.fallback import left_to_framework
 from kernelarena.spec import (
     Evidence,
     FamilyTally,
     Gate,
     Kernel,
     Language,
+    Location,
     Reason,
     Shape,
     Status,
@@ -117,11 +119,16 @@ def _load(session: Session, kernel: Kernel, problems: Problems, sweep: Sweep) ->
     except CandidateEnded as ended:
         reason = Reason.COMPILE_TIMEOUT if ended.reason is Reason.TIMEOUT else ended.reason
         raise _Failed(Gate.COMPILE, reason, f"importing the kernel: {ended.detail}", ended.location) from None
-    if "failed" in answer:
-        failure = Failure.model_validate(answer["failed"])
-        reason, detail = classify_load(failure)
-        location = locate_failure(failure, lambda path, line: locate(kernel, session.folder, path, line))
-        raise _Failed(Gate.COMPILE, reason, detail, location)
+    if "load-failed" in answer:
+        raise _Failed(Gate.COMPILE, *_load_failure(kernel, LoadFailed.model_validate(answer["load-failed"])))
+
+
+def _load_failure(kernel: Kernel, failed: LoadFailed) -> tuple[Reason, str, Location | None]:
+    reason = Reason.SYNTAX_ERROR if failed.fault is EntryFault.SYNTAX else Reason.IMPORT_ERROR
+    where = None
+    if failed.file is not None and failed.line is not None:
+        where = line_of(kernel, failed.file, failed.line)
+    return reason, failed.message, where
 
 
 def _gate(
@@ -133,11 +140,18 @@ def _gate(
         twice = shape.dtype not in repeated
         repeated.add(shape.dtype)
         trial, observed = examiner.trial(shape, trial_seed(hidden_seed, task.task.id, gate.value, index), twice=twice)
-        if trial.passed and kernel.language is Language.TRITON:
-            blame = judge_observed(Observed.model_validate(observed), task.task, shape)
-            if blame is not None:
-                raise _Failed(Gate.COMPILE, *blame)
+        if trial.passed and kernel.language is not Language.TORCH:
+            _check_own_work(observed, task, shape)
         yield trial
+
+
+def _check_own_work(observed: dict[str, Any], task: TaskSource, shape: Shape) -> None:
+    launches = int(observed["launches"])
+    call = CallEnds.model_validate({**observed, "index": 0, "launches": [(0, launches)] if launches else []})
+    if (why := left_to_framework(call, task.task, shape)) is not None:
+        raise _Failed(Gate.COMPILE, Reason.FRAMEWORK_FALLBACK, why)
+    if not launches:
+        raise _Failed(Gate.COMPILE, Reason.NO_DEVICE_KERNEL, "the entry launches no device kernel")
 
 
 def _outcome(trials: list[Trial], *, hidden_ran: bool) -> dict[str, Any]:

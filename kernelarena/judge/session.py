@@ -41,10 +41,15 @@ class CandidateEnded(Exception):
         What happened, as the end of a sentence about the kernel.
     location
         The kernel's own line that was being executed, where that is known.
+    exit_code
+        As :mod:`subprocess` gives it, negative for a signal; None if the judge had to end it.
     """
 
-    def __init__(self, reason: Reason, detail: str, location: Location | None = None) -> None:
+    def __init__(
+        self, reason: Reason, detail: str, location: Location | None = None, exit_code: int | None = None
+    ) -> None:
         super().__init__(detail)
+        self.exit_code = exit_code
         self.reason = reason
         self.detail = detail
         self.location = location
@@ -150,9 +155,12 @@ class Session:
             reason, words = _SIGNALS.get(
                 signal.Signals(os.WTERMSIG(status)), (Reason.CRASH, f"signal {os.WTERMSIG(status)} ended it")
             )
-            return CandidateEnded(reason, words, location)
+            return CandidateEnded(reason, words, location, -os.WTERMSIG(status))
         return CandidateEnded(
-            Reason.CRASH, f"its process ended by itself with exit code {os.WEXITSTATUS(status)}", location
+            Reason.CRASH,
+            f"its process ended by itself with exit code {os.WEXITSTATUS(status)}",
+            location,
+            os.WEXITSTATUS(status),
         )
 
     def log(self) -> str:
@@ -207,5 +215,10 @@ def locate(kernel: Kernel, folder: Path, path: str, line: int) -> Location | Non
         name = str(Path(path).resolve().relative_to(folder.resolve()))
     except ValueError:
         return None
-    lines = kernel.files.get(name, "").splitlines()
-    return Location(file=name, line=line, text=lines[line - 1]) if 0 < line <= len(lines) else None
+    return line_of(kernel, name, line)
+
+
+def line_of(kernel: Kernel, file: str, line: int) -> Location | None:
+    """Return a line of the kernel's source, or None when it has no such line."""
+    lines = kernel.files.get(file, "").splitlines()
+    return Location(file=file, line=line, text=lines[line - 1]) if 0 < line <= len(lines) else None

@@ -30,13 +30,6 @@ _UNSUPPORTED = re.compile(
 )
 
 
-def classify_load(failure: Failure) -> tuple[Reason, str]:
-    """Return reason and detail of an entry that could not be loaded."""
-    if failure.types[0] in ("SyntaxError", "IndentationError", "TabError"):
-        return Reason.SYNTAX_ERROR, f"the source is not valid Python: {failure.message}"
-    return Reason.IMPORT_ERROR, f"importing the kernel raised {failure.types[0]}: {one_line(failure.message)}"
-
-
 def classify_call(failure: Failure) -> tuple[Reason, str]:
     """Return reason and detail of a call that raised."""
     words = f"{failure.types[0]}: {one_line(failure.message)}"

@@ -1,0 +1,106 @@
+"""Compiled evidence: the compile gate in a candidate process, decided here, remembered on disk."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from kernelarena.judge.sandbox import Quota
+from kernelarena.judge.session import CandidateEnded, Session
+from kernelarena.judge.zygote import Zygote
+from kernelarena.protocol import compile_cache
+from kernelarena.protocol.compile import Arg, Call, CompileJob, Decision, TensorSpec, decide
+from kernelarena.spec import Evidence, Kernel, Platform, Reason, Sweep, TaskSource
+
+_QUOTA = Quota(address_space=1 << 40)
+"""Production shapes are mapped as zeros and never touched; memory in use is what is limited."""
+
+
+def compile_gate(
+    zygote: Callable[[], Zygote], kernel: Kernel, task: TaskSource, platform: Platform, sweep: Sweep
+) -> dict[str, Any]:
+    """Build a kernel for a platform on every visible shape and hold it against the chip's limits.
+
+    Parameters
+    ----------
+    zygote
+        Returns the process to fork a candidate from; not called when the cache knows the answer.
+    kernel, task, platform, sweep
+        What is judged, by what, for which chip, and with which deadline.
+
+    Returns
+    -------
+    dict
+        The fields of the verdict that the gate decides.
+    """
+    key = compile_cache.key(kernel, task, platform)
+    decision = compile_cache.load(key) if sweep.cache else None
+    cached = decision is not None
+    if decision is None:
+        decision = _decide(zygote(), kernel, task, platform, sweep)
+        if sweep.cache and decision.reason not in _NOT_REMEMBERED:
+            compile_cache.store(key, decision)
+    fields = {name: getattr(decision, name) for name in Decision.model_fields if name != "sources"}
+    return fields | {
+        "evidence": Evidence.COMPILED,
+        "toolchain": compile_cache.toolchain(kernel.language),
+        "cached": cached,
+    }
+
+
+_NOT_REMEMBERED = (Reason.COMPILE_TIMEOUT, Reason.OUT_OF_MEMORY, Reason.CRASH)
+"""They may be the machine's doing."""
+
+
+def _decide(zygote: Zygote, kernel: Kernel, task: TaskSource, platform: Platform, sweep: Sweep) -> Decision:
+    job = compile_job(kernel, task, platform)
+    events: list[object] = []
+    ended = None
+    seconds = sweep.deadlines.compile
+    with Session(zygote, kernel, _QUOTA) as session:
+        try:
+            for message in session.stream({"do": "compile", "job": job.model_dump(mode="json")}, seconds):
+                if "done" in message:
+                    break
+                events.append(message.get("event"))
+        except CandidateEnded as end:
+            ended = end
+        log = session.log()
+    decision = decide(
+        job, task.task, events, timed_out=ended is not None and ended.reason is Reason.TIMEOUT,
+        exit_code=None if ended is None else ended.exit_code, log=log, deadline=seconds,
+    )  # fmt: skip
+    if ended is not None and ended.reason is Reason.OUT_OF_MEMORY:
+        return decision.model_copy(update={"reason": ended.reason, "detail": f"under the persona, {ended.detail}"})
+    return decision
+
+
+def compile_job(kernel: Kernel, task: TaskSource, platform: Platform) -> CompileJob:
+    """Describe every call that the compile gate makes: sizes, strides and dtypes, and no data."""
+    from kernelarena.judge.reference import Reference
+
+    reference = Reference(task)
+    calls = []
+    for shape in task.task.shapes():
+        inputs, outputs = reference.outline(shape, platform)
+        calls.append(
+            Call(
+                shape=shape,
+                args=tuple(_argument(name, value) for name, value in inputs.items()),
+                outputs=None if outputs is None else tuple(_output(output) for output in outputs),
+            )
+        )
+    return CompileJob(kernel=kernel, platform=platform, calls=tuple(calls), framework=task.task.framework)
+
+
+def _argument(name: str, value: Any) -> Arg:
+    if isinstance(value, bool | int | float):
+        return Arg(name=name, value=value)
+    return Arg(
+        name=name, dtype=str(value.dtype).removeprefix("torch."), size=tuple(value.shape),
+        stride=tuple(value.stride()), offset=int(value.storage_offset()),
+    )  # fmt: skip
+
+
+def _output(output: Any) -> TensorSpec:
+    return TensorSpec(dtype=str(output.dtype).removeprefix("torch."), size=tuple(output.shape))
