@@ -27,7 +27,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
     try:
         result = kab_mc.main(args=arguments, prog_name="kab-mc", standalone_mode=False)
     except KernelArenaError as error:
-        _complain(" ".join(str(error).split()))
+        _complain(str(error))
         return error.exit_code
     except click.ClickException as error:
         error.show()
@@ -43,4 +43,6 @@ def run(arguments: Sequence[str] | None = None) -> int:
 
 
 def _complain(message: str) -> None:
-    click.echo(f"kab-mc: {message}", err=True)
+    # Messages quote submissions, which are strangers' text: nothing in them may steer the terminal.
+    safe = "".join(letter if letter.isprintable() else "�" for letter in " ".join(message.split()))
+    click.echo(f"kab-mc: {safe}", err=True)

@@ -217,7 +217,7 @@ def _read_single(path: Path, function: str, task: str | None, tasks: Collection[
 def _read_line(path: Path, number: int, line: bytes, tasks: Collection[str]) -> _Found:
     where = f"{path}:{number}"
     try:
-        data = json.loads(line.decode("utf-8-sig"))
+        data = json.loads(line.decode("utf-8-sig").strip())
     except UnicodeDecodeError as error:
         raise InputError(f"{where}: not UTF-8 text (byte {error.start})") from None
     except json.JSONDecodeError as error:
@@ -232,7 +232,7 @@ def _read_line(path: Path, number: int, line: bytes, tasks: Collection[str]) -> 
         raise InputError(f"{where}: {yamlfile.describe(error.errors()[0], KernelFile)}") from None
     if declared.source is None:
         raise InputError(f"{where}: source: this key is required")
-    if len(declared.source.encode()) > MAX_BYTES:
+    if len(declared.source.encode("utf-8", "surrogatepass")) > MAX_BYTES:
         raise InputError(f"{where}: source: larger than {MAX_BYTES >> 20} MiB")
     name, separator, _ = declared.entry.partition("::")
     file = name if separator or name.endswith(".py") else "kernel.py"
@@ -255,11 +255,15 @@ class _Wrong(Exception):
     """A value of a submission is not acceptable; ``key`` says which."""
 
     def __init__(self, key: str, message: str) -> None:
-        super().__init__(f"{key}: {message}")
+        super().__init__(f"{key}: {message}" if key else message)
         self.key = key
 
 
 def _check(declared: KernelFile, tasks: Collection[str]) -> None:
+    try:
+        declared.model_dump_json()
+    except ValueError:  # an escape such as \\ud800 alone: JSON lets it in, UTF-8 does not let it out
+        raise _Wrong("", "holds half of a surrogate pair, which no text can") from None
     if declared.task not in tasks:
         raise _Wrong("task", f"unknown task '{declared.task}'; {nearest(declared.task, tasks)}")
     if declared.language not in _SUPPORTED:

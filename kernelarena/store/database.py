@@ -7,6 +7,7 @@ one counts. Write-ahead logging with full synchronisation makes each verdict one
 from __future__ import annotations
 
 import contextlib
+import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime, timezone
@@ -151,17 +152,16 @@ def _connect(path: Path, writable: bool) -> sqlite3.Connection:
     if writable:
         connection = sqlite3.connect(path, isolation_level=None, timeout=30)
         connection.execute("PRAGMA synchronous = FULL")
-        return connection
-    uri = path.resolve().as_uri()
-    try:
-        connection = sqlite3.connect(f"{uri}?mode=ro", uri=True, isolation_level=None, timeout=30)
-        connection.execute("SELECT 1 FROM sqlite_master").fetchone()
-    except sqlite3.OperationalError:
-        # A folder that cannot be written to (an archived run) has no room for the shared-memory file of WAL.
-        # Without a log beside it nothing is pending, and the file can be read as it stands.
-        if path.with_name(path.name + "-wal").exists():
-            raise
-        connection = sqlite3.connect(f"{uri}?immutable=1", uri=True, isolation_level=None)
+    elif os.access(path, os.W_OK) and os.access(path.parent, os.W_OK):
+        # Even a reader of a write-ahead log shares memory with the writer, by a file that the last one removes.
+        connection = sqlite3.connect(path, isolation_level=None, timeout=30)
+        connection.execute("PRAGMA query_only = ON")
+    else:
+        # An archived run has no room for that file. Without a log beside it nothing is pending, and the file can be
+        # read as it stands.
+        pending = path.with_name(path.name + "-wal").exists()
+        uri = f"{path.resolve().as_uri()}?{'mode=ro' if pending else 'immutable=1'}"
+        connection = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=30)
     return connection
 
 

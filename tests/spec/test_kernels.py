@@ -1,0 +1,298 @@
+import json
+import os
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kernelarena.errors import InputError
+from kernelarena.spec.base import Model
+from kernelarena.spec.kernel import Language
+from kernelarena.spec.kernels import MAX_BYTES, identifier, load_kernels
+
+TASKS = {"softmax", "layer_norm"}
+SOURCE = "def softmax(x):\n    return x\n"
+
+
+def folder(path, yaml="task: softmax\nlanguage: triton\nentry: kernel.py::softmax\n", source=SOURCE):
+    path.mkdir(parents=True)
+    (path / "kernel.yaml").write_text(yaml)
+    if source is not None:
+        (path / "kernel.py").write_text(source)
+    return path
+
+
+def line(**changes):
+    fields = {"task": "softmax", "language": "triton", "entry": "softmax", "source": SOURCE, **changes}
+    return json.dumps({key: value for key, value in fields.items() if value is not None})
+
+
+def load(*paths, **options):
+    return load_kernels(paths, tasks=TASKS, **options)[0]
+
+
+class TestFolder:
+    def test_is_one_kernel_with_its_sources(self, tmp_path):
+        path = folder(
+            tmp_path / "fast-softmax",
+            "task: softmax\nlanguage: torch\nentry: kernel.py::softmax\nhome: h100\n"
+            "provenance: {agent: a, tokens: {input: 3}, created: 2026-01-02}\nexpect: {mi300: pass}\n",
+        )
+        (path / "sub").mkdir()
+        (path / "sub" / "helper.py").write_text("x = 1\n")
+        (path / "table.json").write_text("{}")
+        for ignored in ("__pycache__/kernel.cpython-311.py", ".git/a.py", ".hidden.py", "README.md", "weights.bin"):
+            (path / ignored).parent.mkdir(exist_ok=True)
+            (path / ignored).write_bytes(b"\xff\xfe")
+        (kernel,) = load(path)
+        assert (kernel.id, kernel.task, kernel.file, kernel.function) == (
+            "fast-softmax",
+            "softmax",
+            "kernel.py",
+            "softmax",
+        )
+        assert kernel.language is Language.TORCH
+        assert kernel.home == "h100"
+        assert kernel.provenance.created == "2026-01-02"
+        assert kernel.files == {"kernel.py": SOURCE, "sub/helper.py": "x = 1\n", "table.json": "{}"}
+        assert kernel.origin == str(path)
+        assert load(path / "kernel.yaml") == [kernel]
+        assert load(path, path / "kernel.yaml", f"{path}/.") == [kernel], "named thrice, read once"
+
+    def test_of_many_is_searched_in_order(self, tmp_path):
+        for name in ("b/two", "a/one", "a/three"):
+            folder(tmp_path / name)
+        (tmp_path / "a" / "lines.jsonl").write_text(line() + "\n")
+        folder(tmp_path / "a" / "three" / "inside")  # belongs to three
+        (tmp_path / "b" / "two" / "data.jsonl").write_text("not a submission\n")
+        folder(tmp_path / ".venv" / "no")
+        (tmp_path / "loop").symlink_to(tmp_path)
+        assert [kernel.id for kernel in load(tmp_path)] == ["softmax-1", "one", "three", "two"]
+
+    @pytest.mark.parametrize("keep_going", [False, True])
+    def test_without_kernels(self, tmp_path, keep_going):
+        (tmp_path / "kernel.py").write_text(SOURCE)
+        with pytest.raises(InputError, match=r"no kernels in this folder \(looked for kernel.yaml and \*.jsonl"):
+            load(tmp_path, keep_going=keep_going)
+
+    @pytest.mark.parametrize(
+        ("changes", "message"),
+        [
+            ({"task": "sofmax"}, "yaml:1: task: unknown task 'sofmax'; did you mean 'softmax'"),
+            ({"language": "hip"}, "yaml:2: language: language 'hip' is not supported yet"),
+            ({"language": "cuda"}, "yaml:2: language: language 'cuda' is not supported yet"),
+            ({"language": "rust"}, "yaml:2: language: expected 'triton', 'torch'"),
+            (
+                {"entry": "kernel.py::sofmax"},
+                "yaml:3: entry: kernel.py has no function 'sofmax'; did you mean 'softmax'",
+            ),
+            ({"entry": "main.py::softmax"}, "yaml:3: entry: no file 'main.py'; did you mean 'kernel.py'"),
+            ({"entry": "../../etc/x.py::softmax"}, "yaml:3: entry: no file"),
+            ({"hom": "h100"}, "yaml:4: hom: unknown key; did you mean 'home'"),
+            ({"entry": "3"}, "yaml:3: entry: expected a string, got 3"),
+            ({"entry": None}, "entry: this key is required"),
+            ({"source": "x"}, "yaml:4: source: only JSON Lines carry it"),
+            ({"provenance": '{note: "\\ud800"}'}, "holds half of a surrogate pair"),
+            ({"task": "["}, "not valid YAML"),
+            ({"task": None, "language": None, "entry": None}, "expected a mapping of keys, got nothing"),
+        ],
+    )
+    def test_that_is_wrong(self, tmp_path, changes, message):
+        fields = {"task": "softmax", "language": "triton", "entry": "kernel.py::softmax", **changes}
+        yaml = "".join(f"{key}: {value}\n" for key, value in fields.items() if value is not None)
+        folder(tmp_path / "good")
+        folder(tmp_path / "bad", yaml)
+        with pytest.raises(InputError, match=message) as error:
+            load(tmp_path)
+        assert "\n" not in str(error.value)
+        kernels, left_out = load_kernels([tmp_path], tasks=TASKS, keep_going=True)
+        assert [kernel.id for kernel in kernels] == ["good"]
+        assert left_out == [str(error.value)]
+
+    def test_with_a_syntax_error_is_a_kernel(self, tmp_path):
+        (kernel,) = load(folder(tmp_path / "k", source="def softmax(:\n"))
+        assert kernel.function == "softmax"
+
+    def test_without_its_file(self, tmp_path):
+        with pytest.raises(InputError, match=r"entry: no file 'kernel.py'; none are known"):
+            load(folder(tmp_path / "k", source=None))
+
+    def test_too_large(self, tmp_path):
+        path = folder(tmp_path / "k")
+        for name in ("a.txt", "b.txt"):
+            (path / name).write_text("x" * (MAX_BYTES // 2))
+        with pytest.raises(InputError, match="the sources are larger than 1 MiB; keep data out of a kernel's folder"):
+            load(path)
+
+    def test_not_text(self, tmp_path):
+        path = folder(tmp_path / "k")
+        (path / "kernel.py").write_bytes(b"# caf\xe9\n")
+        with pytest.raises(InputError, match=r"kernel.py: not UTF-8 text \(byte 5\)"):
+            load(path)
+
+    def test_does_not_reach_out_of_itself(self, tmp_path):
+        (tmp_path / "secret.txt").write_text("key")
+        path = folder(tmp_path / "k")
+        (path / "secret.txt").symlink_to(tmp_path / "secret.txt")
+        with pytest.raises(InputError, match="a link that leads out of the kernel's folder"):
+            load(path)
+
+    def test_may_be_reached_through_a_link(self, tmp_path):
+        folder(tmp_path / "k")
+        (tmp_path / "alias").symlink_to(tmp_path / "k")
+        (kernel,) = load(tmp_path / "alias")
+        assert kernel.id == "alias"
+
+
+class TestSingleFile:
+    def test_takes_its_task_from_the_command_line(self, tmp_path):
+        path = tmp_path / "fast.py"
+        path.write_text(SOURCE + "def other(x): pass\n")
+        (kernel,) = load(path, task="softmax")
+        assert (kernel.id, kernel.task, kernel.file, kernel.function) == ("fast", "softmax", "fast.py", "softmax")
+        assert kernel.language is Language.TRITON
+        assert kernel.files == {"fast.py": SOURCE + "def other(x): pass\n"}
+        assert load(f"{path}::other", task="softmax")[0].function == "other"
+
+    def test_named_kernel_py_is_called_like_its_folder(self, tmp_path):
+        (tmp_path / "mine").mkdir()
+        (tmp_path / "mine" / "kernel.py").write_text(SOURCE)
+        assert load(tmp_path / "mine" / "kernel.py", task="softmax")[0].id == "mine"
+
+    @pytest.mark.parametrize(
+        ("given", "task", "message"),
+        [
+            ("k.py", None, r"k.py: a single file does not say which task it solves; add --task ID"),
+            ("k.py", "sofmax", "--task: unknown task 'sofmax'; did you mean 'softmax'"),
+            ("k.py::nope", "softmax", "k.py has no function 'nope'"),
+            ("k.py", "layer_norm", r"which function of k.py\? Write it as 'k.py::FUNCTION'; it has softmax, other"),
+            ("gone.py", "softmax", "gone.py: no such file or folder"),
+            ("gone.py::f", "softmax", "gone.py: no such file or folder"),
+            ("k.hip", "softmax", "language 'hip' is not supported yet"),
+            ("k.cu", "softmax", "language 'cuda' is not supported yet"),
+            ("k.md", "softmax", "not a kernel; expected a folder or one of kernel.yaml"),
+            ("k.jsonl::f", "softmax", "only a source file can be followed by"),
+        ],
+    )
+    def test_that_is_wrong(self, tmp_path, given, task, message):
+        for name in ("k.py", "k.hip", "k.cu", "k.md", "k.jsonl"):
+            (tmp_path / name).write_text(SOURCE + "def other(x): pass\n")
+        with pytest.raises(InputError, match=message):
+            load(tmp_path / given, task=task)
+
+    def test_beside_a_manifest_points_to_it(self, tmp_path):
+        path = folder(tmp_path / "k")
+        with pytest.raises(InputError, match=re.escape(f"or give its folder {path}")):
+            load(path / "kernel.py")
+
+
+class TestJsonLines:
+    def test_one_kernel_a_line(self, tmp_path):
+        path = tmp_path / "k.jsonl"
+        lines = [
+            line(),
+            "",
+            line(id="named", entry="other.py::softmax", home="h100", provenance={"model": "m"}),
+            line(source="x = '\u2028'\ndef softmax(x): pass"),
+            line(source="def softmax(:"),
+        ]
+        path.write_bytes(b"\xef\xbb\xbf" + "\r\n".join(lines).encode())
+        kernels = load(path)
+        assert [kernel.id for kernel in kernels] == ["softmax-1", "named", "softmax-4", "softmax-5"]
+        assert [kernel.file for kernel in kernels] == ["kernel.py", "other.py", "kernel.py", "kernel.py"]
+        assert kernels[0].files == {"kernel.py": SOURCE}
+        assert [kernel.origin for kernel in kernels] == [f"{path}:{number}" for number in (1, 3, 4, 5)]
+        assert kernels[1].provenance.model == "m"
+
+    @pytest.mark.parametrize(
+        ("bad", "message"),
+        [
+            ("{", "not valid JSON: .* \\(column 2\\)"),
+            ("[1]", "expected a JSON object, got list"),
+            ("[" * 100_000, "not a JSON object that can be read|not valid JSON"),
+            ('{"task": ' + "9" * 10_000 + "}", "not a JSON object that can be read|task: expected a string"),
+            (line(source=None), "source: this key is required"),
+            (line(source=3), "source: expected a string, got 3"),
+            (line(extra=1), "extra: unknown key"),
+            (line(task="sofmax"), "task: unknown task 'sofmax'; did you mean 'softmax'"),
+            (line(language="hip"), "language 'hip' is not supported yet"),
+            (line(entry="sofmax"), "entry: kernel.py has no function 'sofmax'; did you mean 'softmax'"),
+            (line(entry="../k.py::softmax"), "'../k.py' is not the plain name of a .py file"),
+            (line(entry="/etc/k.py::softmax"), "not the plain name"),
+            (line(entry="k.txt::softmax"), "not the plain name"),
+            (line(id="../../x"), "id: "),
+            (line(source="x" * (MAX_BYTES + 1)), "source: larger than 1 MiB"),
+            (line(source="\ud800"), "holds half of a surrogate pair"),
+            (b"\xff", r"not UTF-8 text \(byte 0\)"),
+        ],
+    )
+    def test_a_broken_line_is_named_and_the_rest_runs_only_on_demand(self, tmp_path, bad, message):
+        path = tmp_path / "k.jsonl"
+        bad = bad.encode() if isinstance(bad, str) else bad
+        path.write_bytes(line().encode() + b"\n\n" + bad + b"\n" + line().encode() + b"\n")
+        with pytest.raises(InputError, match=rf"k\.jsonl:3: .*({message})") as error:
+            load(path)
+        assert "\n" not in str(error.value)
+        assert len(str(error.value)) < 600
+        kernels, left_out = load_kernels([path], tasks=TASKS, keep_going=True)
+        assert [kernel.id for kernel in kernels] == ["softmax-1", "softmax-4"]
+        assert left_out == [str(error.value)]
+
+    def test_an_empty_file(self, tmp_path):
+        (tmp_path / "k.jsonl").write_text("\n\n")
+        with pytest.raises(InputError, match="no kernels in this file"):
+            load(tmp_path / "k.jsonl")
+        with pytest.raises(InputError, match=r"no kernel could be read; the first: .*no kernels in this file"):
+            load(tmp_path / "k.jsonl", keep_going=True)
+
+
+class TestIds:
+    def test_clashes_are_told_apart_by_their_paths(self, tmp_path):
+        for name in ("x/a/softmax", "x/b/softmax", "x/b/other"):
+            folder(tmp_path / name)
+        together = [kernel.id for kernel in load(tmp_path)]
+        assert together == ["a.softmax", "other", "b.softmax"]
+        apart = [kernel.id for kernel in load(tmp_path / "x/a", tmp_path / "x/b")]
+        assert apart == together, "however the paths are given"
+
+    def test_clashes_at_one_path_are_numbered(self, tmp_path):
+        (tmp_path / "k.jsonl").write_text("\n".join([line(id="same"), line(id="same"), line(id="k.same")]))
+        assert [kernel.id for kernel in load(tmp_path / "k.jsonl")] == ["same", "same-2", "k.same"]
+
+    def test_two_files_of_lines(self, tmp_path):
+        for name in ("a", "b"):
+            (tmp_path / f"{name}.jsonl").write_text(line())
+        assert [kernel.id for kernel in load(tmp_path)] == ["a.softmax-1", "b.softmax-1"]
+
+    @given(st.text(max_size=200))
+    def test_any_name_makes_an_identifier(self, name):
+        from kernelarena.spec.base import Identifier
+
+        class Named(Model):
+            id: Identifier
+
+        assert Named(id=identifier(name)).id
+
+    @given(st.lists(st.sampled_from(["a", "b", "a-2", "k.a", "c"]), min_size=1, max_size=8))
+    def test_are_unique_whatever_is_declared(self, names):
+        import tempfile
+
+        with tempfile.TemporaryDirectory() as scratch:
+            path = os.path.join(scratch, "k.jsonl")
+            with open(path, "w") as file:
+                file.write("\n".join(line(id=name) for name in names))
+            ids = [kernel.id for kernel in load(path)]
+        assert len(set(ids)) == len(names)
+        assert all(found == name or names.count(name) > 1 for found, name in zip(ids, names, strict=True))
+
+
+def test_reading_kernels_loads_nothing_heavy():
+    import subprocess
+    import sys
+
+    program = (
+        "import sys, kernelarena.spec.kernels, kernelarena.store\n"
+        "print([m for m in ('torch', 'triton', 'ray', 'pandas', 'numpy') if m in sys.modules])"
+    )
+    assert subprocess.run([sys.executable, "-c", program], capture_output=True, text=True).stdout.strip() == "[]"
