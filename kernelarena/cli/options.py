@@ -30,15 +30,18 @@ no_cache = click.option("--no-cache", is_flag=True, help="Compile everything ane
 as_json = click.option("--json", "as_json", is_flag=True, help="Print the JSON report on standard output.")
 
 
+def folders(kind: str) -> Callable[[Command], Command]:
+    """Return what adds ``--<kind>-dir``, which may be repeated."""
+    return click.option(
+        f"--{kind}-dir",
+        f"{kind}_dirs",
+        multiple=True,
+        type=_FOLDER,
+        metavar="DIR",
+        help=f"A folder with more {kind}; what it holds replaces what has the same id.",
+    )
+
+
 def extra_folders(command: Command) -> Command:
     """Add ``--platforms-dir`` and ``--tasks-dir``."""
-    for kind in ("tasks", "platforms"):
-        command = click.option(
-            f"--{kind}-dir",
-            f"{kind}_dirs",
-            multiple=True,
-            type=_FOLDER,
-            metavar="DIR",
-            help=f"A folder with more {kind}; what it holds replaces what has the same id.",
-        )(command)
-    return command
+    return folders("platforms")(folders("tasks")(command))

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import json
-import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console, Group
+from rich.console import Group
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from kernelarena.cli.page import binary, console, pairs, print_json, si
 from kernelarena.errors import InputError
 from kernelarena.platforms.backend import Availability, availability
 from kernelarena.platforms.catalogue import load, resolve
@@ -52,9 +51,9 @@ def list_(folders: tuple[Path, ...], as_json: bool) -> None:
     """  # noqa: D301
     known = [(platform, availability(platform)) for platform in load(folders).values()]
     if as_json:
-        _print_json([_summary(platform, found) for platform, found in known])
+        print_json([_summary(platform, found) for platform, found in known])
         return
-    _console().print(_overview(known))
+    console().print(_overview(known))
 
 
 @platforms.command()
@@ -73,9 +72,9 @@ def show(name: str, folders: tuple[Path, ...], as_json: bool) -> None:
         raise InputError(f"'{name}' names {len(named)} platforms: show takes one at a time")
     platform, found = named[0], availability(named[0])
     if as_json:
-        _print_json({**platform.model_dump(mode="json", exclude_none=True), **_summary(platform, found)})
+        print_json({**platform.model_dump(mode="json", exclude_none=True), **_summary(platform, found)})
         return
-    _console().print(_page(platform, found))
+    console().print(_page(platform, found))
 
 
 def _summary(platform: Platform, found: Availability) -> dict[str, Any]:
@@ -89,15 +88,6 @@ def _summary(platform: Platform, found: Availability) -> dict[str, Any]:
         "evidence": [evidence.value for evidence in found.evidence],
         "why_not": found.why_not,
     }
-
-
-def _print_json(value: Any) -> None:
-    click.echo(json.dumps(value, indent=2, ensure_ascii=False))
-
-
-def _console() -> Console:
-    """Write to what stdout is now: where it is no terminal, plain text of 80 columns unless COLUMNS says otherwise."""
-    return Console(file=sys.stdout, highlight=False)
 
 
 def _overview(known: list[tuple[Platform, Availability]]) -> Group:
@@ -117,7 +107,7 @@ def _overview(known: list[tuple[Platform, Availability]]) -> Group:
         table.add_row(*map(Text, (platform.id, platform.title, platform.vendor, platform.arch, evidence, mark)))
     parts: list[Any] = [table]
     if marks:
-        parts += ["", Text("why not more", style="bold"), _table((mark, why) for why, mark in marks.items())]
+        parts += ["", Text("why not more", style="bold"), pairs((mark, why) for why, mark in marks.items())]
     return Group(*parts)
 
 
@@ -134,9 +124,9 @@ def _page(platform: Platform, found: Availability) -> Group:
         "Ray": ", ".join(filter(None, (platform.ray.accelerator_type, platform.ray.resource))),
         "persona of": platform.persona or "",
     }
-    parts: list[Any] = [Text(f"{platform.id}: {platform.title}", style="bold"), _table(facts.items())]
+    parts: list[Any] = [Text(f"{platform.id}: {platform.title}", style="bold"), pairs(facts.items())]
     for title, rows in _figures(platform):
-        parts += ["", Text(title, style="bold"), _table(rows)]
+        parts += ["", Text(title, style="bold"), pairs(rows)]
     parts += ["", Text("sources", style="bold")]
     for source in platform.source:
         section = f", {source.section}" if source.section else ""
@@ -145,16 +135,6 @@ def _page(platform: Platform, found: Availability) -> Group:
     if platform.notes:
         parts += ["", Text("notes", style="bold"), Padding(Text(platform.notes), (0, 0, 0, 2))]
     return Group(*parts)
-
-
-def _table(rows: Iterable[tuple[str, str]]) -> Padding:
-    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
-    table.add_column(no_wrap=True)
-    table.add_column(overflow="fold")
-    for name, value in rows:
-        if value:
-            table.add_row(Text(name), Text(value))
-    return Padding(table, (0, 0, 0, 2))
 
 
 def _detection(platform: Platform) -> str:
@@ -172,7 +152,7 @@ def _figures(platform: Platform) -> Iterator[tuple[str, list[tuple[str, str]]]]:
             [
                 ("warp size", f"{limits.warp_size} lanes"),
                 ("threads per block", f"{limits.max_threads_per_block}"),
-                ("shared memory per block", _bytes(limits.shared_memory_per_block)),
+                ("shared memory per block", binary(limits.shared_memory_per_block)),
                 ("registers per thread", f"{limits.registers_per_thread} x 32 bit"),
             ],
         )
@@ -191,49 +171,32 @@ def _figures(platform: Platform) -> Iterator[tuple[str, list[tuple[str, str]]]]:
                 ),
                 (
                     "shared memory",
-                    f"{_bytes(occupancy.shared_memory)} per multiprocessor, "
-                    f"in steps of {_bytes(occupancy.shared_memory_granularity)}",
+                    f"{binary(occupancy.shared_memory)} per multiprocessor, "
+                    f"in steps of {binary(occupancy.shared_memory_granularity)}",
                 ),
-                ("reserved of it", f"{_bytes(occupancy.shared_memory_reserved)} per block"),
+                ("reserved of it", f"{binary(occupancy.shared_memory_reserved)} per block"),
             ],
         )
     if memory := platform.memory:
         yield (
             "memory",
             [
-                ("capacity", _bytes(memory.bytes)),
-                ("bandwidth", f"{_si(memory.bandwidth)}B/s"),
-                ("last-level cache", _bytes(memory.cache_bytes) if memory.cache_bytes else ""),
+                ("capacity", binary(memory.bytes)),
+                ("bandwidth", f"{si(memory.bandwidth)}B/s"),
+                ("last-level cache", binary(memory.cache_bytes) if memory.cache_bytes else ""),
             ],
         )
     if platform.peak_flops:
-        rows = [(dtype, f"{_si(peak)}{_operation(dtype)}/s") for dtype, peak in platform.peak_flops.items()]
+        rows = [(dtype, f"{si(peak)}{_operation(dtype)}/s") for dtype, peak in platform.peak_flops.items()]
         yield "dense peak", rows
     if platform.dtypes:
         yield "native flavour of", list(platform.dtypes.items())
     if budget := platform.budget:
         yield (
             "budget of one emulated trial",
-            [("elements", f"{budget.elements}"), ("operations", f"{_si(budget.flops)}FLOP")],
+            [("elements", f"{budget.elements}"), ("operations", f"{si(budget.flops)}FLOP")],
         )
 
 
 def _operation(dtype: str) -> str:
     return "OP" if dtype.startswith(("int", "uint")) else "FLOP"
-
-
-def _bytes(count: int) -> str:
-    """``163840`` as ``160 KiB``, with at most two decimals."""
-    value, units = float(count), ["B", "KiB", "MiB", "GiB", "TiB"]
-    while value >= 1024 and len(units) > 1:
-        value /= 1024
-        units.pop(0)
-    return f"{value:.2f}".rstrip("0").rstrip(".") + f" {units[0]}"
-
-
-def _si(value: float) -> str:
-    """``5.3e12`` as ``5.3 T``: a decimal prefix, and every digit that the file gives."""
-    for factor, prefix in ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")):
-        if value >= factor:
-            return f"{value / factor:.6g} {prefix}"
-    return f"{value:.6g} "

@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kernelarena.cli import run
-from kernelarena.cli.platforms import _bytes, _si, platforms
+from kernelarena.cli.page import binary, si
+from kernelarena.cli.platforms import platforms
 from kernelarena.platforms.catalogue import load
 
 PLATFORMS = load()
@@ -129,7 +130,7 @@ def test_help_has_an_example(command: tuple[str, ...]) -> None:
 
 @given(st.integers(1, 2**45))
 def test_bytes_read_back(count: int) -> None:
-    number, unit = _bytes(count).split()
+    number, unit = binary(count).split()
     factor = 1024 ** ["B", "KiB", "MiB", "GiB", "TiB"].index(unit)
     assert abs(float(number) * factor - count) <= 0.00501 * factor
     assert 1 <= float(number) <= 1024
@@ -137,6 +138,6 @@ def test_bytes_read_back(count: int) -> None:
 
 @given(st.floats(1, 1e17))
 def test_decimal_prefixes_read_back(value: float) -> None:
-    number, _, prefix = _si(value).partition(" ")
+    number, _, prefix = si(value).partition(" ")
     factor = {"": 1, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15}[prefix]
     assert math.isclose(float(number) * factor, value, rel_tol=1e-5)

@@ -1,0 +1,217 @@
+"""``kab-mc tasks``: which operators are known, and everything that a kernel for one of them has to meet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Group
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from kernelarena.cli import options
+from kernelarena.cli.page import binary, console, duration, pairs, print_json, si
+from kernelarena.errors import InputError, nearest
+from kernelarena.platforms import catalogue
+from kernelarena.spec import Platform, Shape, Task, TaskSource
+from kernelarena.spec.catalogue import kernels_of, load_tasks, select
+from kernelarena.spec.roofline import Roof, roofline
+
+_as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+
+
+@click.group()
+def tasks() -> None:
+    """List the operators that kernels are judged on, or show one.
+
+    \b
+    Example:
+        kab-mc tasks list --suite llm
+        kab-mc tasks show softmax
+    """  # noqa: D301  (\b is click's, and a raw docstring would lose it)
+
+
+@tasks.command("list")
+@click.option("--suite", metavar="NAME", help="Only the tasks of this suite.")
+@options.folders("tasks")
+@_as_json
+def list_(suite: str | None, tasks_dirs: tuple[Path, ...], as_json: bool) -> None:
+    """List every task: what it takes, how many shapes it has, and how many kernels lie beside it.
+
+    \b
+    Example:
+        kab-mc tasks list --tasks-dir lab/tasks --json
+    """  # noqa: D301
+    chosen = select([f"suite:{suite}"] if suite else [], load_tasks(tasks_dirs))
+    if as_json:
+        print_json([_summary(source) for source in chosen])
+        return
+    console().print(_overview(chosen))
+
+
+@tasks.command()
+@click.argument("name", metavar="ID")
+@click.option("--dtype", metavar="NAME", help="The dtype to count work and time for. Default: the task's first.")
+@options.extra_folders
+@_as_json
+def show(
+    name: str, dtype: str | None, platforms_dirs: tuple[Path, ...], tasks_dirs: tuple[Path, ...], as_json: bool
+) -> None:
+    """Show one task: signature, dims, shapes, the work that each takes, and the least time for it on each chip.
+
+    \b
+    Example:
+        kab-mc tasks show matmul --dtype bfloat16
+    """  # noqa: D301
+    known = load_tasks(tasks_dirs)
+    if name not in known:
+        raise InputError(f"unknown task '{name}'; {nearest(name, known)}")
+    source = known[name]
+    if dtype is not None and dtype not in source.task.dtypes:
+        raise InputError(f"{name} has no dtype '{dtype}'; {nearest(dtype, source.task.dtypes)}")
+    chips = [chip for chip in catalogue.load(platforms_dirs).values() if chip.memory is not None and chip.peak_flops]
+    if as_json:
+        print_json(_everything(source, [dtype] if dtype else source.task.dtypes, chips))
+        return
+    console().print(_page(source, dtype or source.task.dtypes[0], chips))
+
+
+def _summary(source: TaskSource) -> dict[str, Any]:
+    task = source.task
+    return {
+        "id": task.id,
+        "title": task.title,
+        "kind": task.kind.value,
+        "dtypes": list(task.dtypes),
+        "visible": len(task.visible),
+        "production": len(task.production),
+        "kernels": len(kernels_of(source)),
+        "suites": list(task.suites),
+        "source": task.source.model_dump(),
+        "origin": source.origin,
+    }
+
+
+def _everything(source: TaskSource, dtypes: Iterable[str], chips: Sequence[Platform]) -> dict[str, Any]:
+    task = source.task
+    shapes = [
+        {
+            "group": group,
+            "dims": dims,
+            "dtype": dtype,
+            "flops": task.flops(shape),
+            "bytes": task.bytes(shape),
+            "roofline": {
+                chip.id: {"seconds": bound.seconds, "roof": bound.roof.value}
+                for chip in chips
+                if (bound := roofline(task, shape, chip)) is not None
+            },
+        }
+        for dtype in dtypes
+        for group, members in _groups(task)
+        for dims in members
+        for shape in [Shape(dims=dims, dtype=dtype)]
+    ]
+    kernels = [str(folder) for folder in kernels_of(source)]
+    return {**task.model_dump(mode="json"), "origin": source.origin, "kernels": kernels, "shapes": shapes}
+
+
+def _groups(task: Task) -> Iterator[tuple[str, tuple[dict[str, int], ...]]]:
+    yield "visible", task.visible
+    if task.production:
+        yield "production", task.production
+
+
+def _overview(chosen: list[TaskSource]) -> Group:
+    """One line a task, in 80 columns."""
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    table.add_column("id", no_wrap=True, style="bold")  # what one has to type is never cut short
+    table.add_column("kind", overflow="fold")
+    table.add_column("dtypes", overflow="fold")
+    table.add_column("shapes", no_wrap=True)
+    table.add_column("kernels", justify="right", no_wrap=True)
+    table.add_column("suites", overflow="fold")
+    for source in chosen:
+        task = source.task
+        dtypes = " ".join(_SHORT.get(dtype, dtype) for dtype in task.dtypes)
+        shapes = f"{len(task.visible)} + {len(task.production)}"
+        cells = (task.id, task.kind.value, dtypes, shapes, str(len(kernels_of(source))), " ".join(task.suites))
+        table.add_row(*map(Text, cells))
+    return Group(table, "", Text("shapes: visible + production", style="dim"))
+
+
+_SHORT = {"float64": "fp64", "float32": "fp32", "float16": "fp16", "bfloat16": "bf16", "float8_e4m3": "fp8"}
+"""Names that let a row stay one line; ``show`` and JSON give them in full."""
+
+
+def _page(source: TaskSource, dtype: str, chips: Sequence[Platform]) -> Group:
+    task = source.task
+    about = {
+        "signature": task.signature,
+        "kind": task.kind.value,
+        "known as": f"{task.source.name} ({task.source.suite})",
+        "suites": ", ".join(task.suites),
+        "dtypes": ", ".join(task.dtypes),
+        "distributions": ", ".join(task.distributions),
+        "layouts": ", ".join(task.layouts),
+        "reduced precision": "allowed" if task.allow_reduced_precision else "not allowed",
+        "left to framework": ", ".join(task.framework),
+        "flops": task.work.flops,
+        "bytes": task.work.bytes,
+        "kernels": ", ".join(folder.name for folder in kernels_of(source)) or "none",
+        "folder": source.origin,
+    }
+    parts: list[Any] = [Text(f"{task.id}: {task.title}", style="bold"), pairs(about.items())]
+    parts += ["", Text("dims", style="bold"), pairs(_dims(task))]
+    number = 1
+    for group, members in _groups(task):
+        shapes = {number + index: Shape(dims=dims, dtype=dtype) for index, dims in enumerate(members)}
+        number += len(shapes)
+        parts += ["", Text(f"{group} shapes, {dtype}", style="bold"), _work(task, shapes)]
+        parts += ["", Text(f"least time, {group} shapes, {dtype}", style="bold"), _times(task, shapes, chips)]
+    parts += ["", Padding(Text(_LEGEND), (0, 0, 0, 2))]
+    return Group(*parts)
+
+
+_LEGEND = (
+    "least time: the roofline, the larger of bytes / bandwidth and (marked *) flops / dense peak; not a measurement."
+)
+
+
+def _dims(task: Task) -> Iterator[tuple[str, str]]:
+    for name, dim in task.dims.items():
+        multiple = f", multiples of {dim.multiple_of}" if dim.multiple_of > 1 else ""
+        some = ", ".join(map(str, dim.choices))
+        yield name, some or f"{dim.min} to {dim.max}{multiple}"
+    if task.constraints:
+        yield "where", "; ".join(task.constraints)
+
+
+def _work(task: Task, shapes: dict[int, Shape]) -> Padding:
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for heading in ("#", "dims", "work", "traffic", "FLOP/B"):
+        table.add_column(heading, justify="left" if heading == "dims" else "right", no_wrap=heading != "dims")
+    for number, shape in shapes.items():
+        flops, moved = task.flops(shape), task.bytes(shape)
+        dims = " ".join(f"{name}={size}" for name, size in shape.dims.items())
+        intensity = f"{flops / moved:.3g}" if moved else ""
+        table.add_row(*map(Text, (str(number), dims, f"{si(flops, 3)}FLOP", binary(round(moved)), intensity)))
+    return Padding(table, (0, 0, 0, 2))
+
+
+def _times(task: Task, shapes: dict[int, Shape], chips: Sequence[Platform]) -> Padding:
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    table.add_column("platform", no_wrap=True)
+    for number in shapes:
+        table.add_column(f"#{number}", justify="right", no_wrap=True)
+    for chip in chips:
+        bounds = [roofline(task, shape, chip) for shape in shapes.values()]
+        cells = (
+            "" if bound is None else duration(bound.seconds) + ("*" if bound.roof is Roof.COMPUTE else " ")
+            for bound in bounds
+        )
+        table.add_row(Text(chip.id), *map(Text, cells))
+    return Padding(table, (0, 0, 0, 2))
