@@ -70,8 +70,8 @@ def _where(data: RunData) -> str:
 
 
 def _range(rates: dict[str, Rate]) -> str:
-    ranked = sorted(rates.items(), key=lambda pair: pair[1].share or 0.0)
-    (worst, low), (best, high) = ranked[0], ranked[-1]
+    worst, low = min(rates.items(), key=lambda pair: pair[1].share or 0.0)
+    best, high = max(rates.items(), key=lambda pair: pair[1].share or 0.0)
     if low == high:
         return f"{low.passed} of {plural(low.total, 'kernel')} each"
     return f"between {low.passed} of {plural(low.total, 'kernel')} ({worst}) and {high.passed} of {high.total} ({best})"

@@ -4,9 +4,19 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from kernelarena.metrics import Counts, Generalisation, Retention, Spread, by_platform, generalisation, portability
+from kernelarena.metrics import (
+    RAN,
+    Counts,
+    Generalisation,
+    Retention,
+    Spread,
+    by_platform,
+    generalisation,
+    portability,
+)
 from kernelarena.metrics import reasons as count_reasons
 from kernelarena.metrics import retention as carried
 from kernelarena.report import summary
@@ -142,20 +152,29 @@ def _failures(data: RunData) -> list[Failure]:
             kernel=(kernel := data.kernels.get(verdicts[0].kernel)),
             verdicts=tuple(verdicts),
             source=excerpt(kernel, verdicts[0].location),
-            reproduce=reproduce(kernel, verdicts),
+            reproduce=reproduce(kernel, verdicts, data.manifest.hidden_seed),
         )
         for verdicts in groups.values()
     ]
 
 
-def reproduce(kernel: Kernel | None, verdicts: list[Verdict]) -> str:
-    """Return the command that judges that kernel on those platforms again."""
-    platforms = ",".join(verdict.platform for verdict in verdicts)
-    task = verdicts[0].task
+def reproduce(kernel: Kernel | None, verdicts: Sequence[Verdict], hidden_seed: int | None = None) -> str:
+    """Return the command that judges that kernel on those platforms again.
+
+    Where something ran, the run's seed is part of it once it is published: the shapes and inputs follow from it.
+    """
     origin = kernel.origin if kernel is not None else verdicts[0].kernel
-    if line := re.fullmatch(r"(.*\.jsonl):\d+", origin, re.DOTALL):
-        return shlex.join(["kab-mc", "sweep", "--kernels", line[1], "--tasks", task, "--platforms", platforms])
-    return shlex.join(["kab-mc", "check", origin, "--task", task, "--platforms", platforms])
+    task = verdicts[0].task
+    if line := re.fullmatch(r"(.*\.jsonl):\d+", origin, re.DOTALL):  # check takes one kernel, the file holds many
+        words = ["sweep", "--kernels", line[1], "--tasks", task]
+    elif kernel is not None and origin.endswith((".py", ".hip", ".cu")):
+        words = ["check", f"{origin}::{kernel.function}", "--task", task]
+    else:
+        words = ["check", origin]
+    words += ["--platforms", ",".join(verdict.platform for verdict in verdicts)]
+    if hidden_seed is not None and any(verdict.evidence in RAN for verdict in verdicts):
+        words += ["--hidden-seed", str(hidden_seed)]
+    return shlex.join(["kab-mc", *words])
 
 
 def _losses(data: RunData) -> list[Loss]:

@@ -7,6 +7,8 @@ from kernelarena.spec import Evidence, Family, Gate, Reason, ReasonGroup, Status
 SIGN = {Status.PASS: "✓", Status.FAIL: "✗", Status.SKIPPED: "–", Status.INFRA: "!"}
 PENDING = "·"
 """The sign of a cell that has no verdict yet."""
+HOME = "⌂"
+"""The mark of a cell whose platform is the one that its kernel was written for."""
 
 STATUS = {
     Status.PASS: "passed every gate that its evidence allows",
@@ -29,7 +31,7 @@ CLAIM = {
 """What a pass lets one say of one kernel and of several. Only what ran on a chip is said to work on it."""
 CAVEAT = {
     Evidence.MEASURED: "measured on the chip",
-    Evidence.EMULATED: "emulated, not run on the chip",
+    Evidence.EMULATED: "emulated, not measured",
     Evidence.COMPILED: "compiled, never run there",
 }
 

@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+import pytest
+
+from kernelarena.report.summary import sentences, unknown
+from kernelarena.spec import Evidence, Reason, Status
+
+
+def test_the_answer_of_the_realistic_run(data):
+    assert sentences(data) == [
+        "7 of 12 kernels give right answers on cpu (emulated, not measured); 7 of 11 kernels build for and fit mi250, "
+        "8 of 12 mi300, 8 of 12 rx7900, 9 of 11 a100 and 10 of 11 h100 (compiled, never run there).",
+        "4 of 12 kernels build for and fit all 5 platforms.",
+        "Most is lost to syntax-error (5 compiled cells: the file is not valid source), then to resource-exceeded "
+        "(5 compiled) and unsupported-feature (4 compiled).",
+    ]
+    assert unknown(data) == (
+        "1 cell could not be tried here, 1 cell was lost to infrastructure and 1 cell has not been judged yet; these "
+        "say nothing about the kernels."
+    )
+
+
+def test_one_kernel_is_spoken_of_in_the_singular(make):
+    run = make.data([make.verdict("softmax-1024", "mi300")])
+    assert sentences(run) == [
+        "1 of 1 kernel builds for and fits mi300 (compiled, never run there).",
+        "No kernel failed.",
+    ]
+    assert unknown(run) is None
+
+
+def test_measured_kernels_work(make):
+    run = make.data([make.verdict("softmax-1024", "mi300", evidence=Evidence.MEASURED)])
+    assert sentences(run)[0] == "1 of 1 kernel works on mi300 (measured on the chip)."
+
+
+@pytest.mark.parametrize("evidence", [Evidence.COMPILED, Evidence.EMULATED])
+def test_nothing_else_does(make, evidence):
+    run = make.data([make.verdict("softmax-1024", platform, evidence=evidence) for platform in ("mi300", "h100")])
+    assert "work" not in " ".join(sentences(run))
+
+
+def test_many_platforms_are_given_as_a_range(make):
+    chips = [f"chip{n}" for n in range(9)]
+    verdicts = [make.verdict("rope-half", chip) for chip in chips]
+    verdicts += [make.failed("softmax-1024", chips[0], Reason.CRASH, "")]
+    verdicts += [make.verdict("softmax-1024", chip) for chip in chips[1:]]
+    run = make.run(verdicts, ["rope-half", "softmax-1024"], tuple(chips))
+    assert sentences(run)[0] == (
+        "Between 1 of 2 kernels (chip0) and 2 of 2 (chip1) build for and fit the 9 platforms "
+        "(compiled, never run there)."
+    )
+    assert sentences(run)[1] == "1 of 2 kernels builds for and fits all 9 platforms."
+
+
+def test_kinds_of_evidence_are_not_added_up(make):
+    """Two emulated and two compiled losses to the same reason are not four of anything."""
+    run = make.data(
+        [make.failed(k, p, Reason.CRASH, "") for k in ("rope-half", "bmm-batched") for p in ("cpu", "mi300")]
+    )
+    assert "2 emulated cells" in sentences(run)[-1]
+    assert "crash (2 compiled)" in sentences(run)[-1]
+
+
+def test_without_a_verdict_nothing_is_claimed(make):
+    run = make.run([], ["softmax-1024"], ("mi300",))
+    assert sentences(run) == ["Nothing has been judged yet."]
+    assert unknown(run) == "1 cell has not been judged yet; this says nothing about the kernels."
+
+
+def test_without_a_judged_cell_nothing_is_claimed(make):
+    lost = make.unknown("softmax-1024", "mi300", Status.INFRA, Reason.WORKER_LOST, "")
+    assert sentences(make.data([lost])) == ["No cell could be judged."]

@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+import shlex
+
+from kernelarena.metrics import Rate
+from kernelarena.report.view import arrange, failed_trials, reproduce, worst_launches
+from kernelarena.spec import Evidence, Launch, Location, Reason, Resources, Shape, Status, Trial
+
+
+def test_every_cell_of_the_matrix_has_its_place(view, data):
+    cells = [cell for row in view.rows for cell in row.cells]
+    assert len(cells) == len(data.manifest.kernels) * len(data.manifest.platforms)
+    assert [cell for cell in cells if cell is not None] == list(data.verdicts)
+    assert sum(column.pending for column in view.columns) == cells.count(None) == 1
+    assert {column.id: column.counts.rates.get(Evidence.COMPILED) for column in view.columns}["h100"] == Rate(10, 11)
+
+
+def test_every_failure_is_in_exactly_one_entry(view, data):
+    shown = [(v.kernel, v.platform) for failure in view.failures for v in failure.verdicts]
+    assert sorted(shown) == sorted((v.kernel, v.platform) for v in data.verdicts if v.status is Status.FAIL)
+    assert [kernel for kernel, _ in view.failed_rows] == [
+        row.id for row in view.rows if row.id in dict(view.failed_rows)
+    ]
+
+
+def test_failures_are_told_once_only_if_they_are_the_same(make):
+    same = [make.failed("rope-half", p, Reason.SYNTAX_ERROR, "kernel.py:1: invalid") for p in ("mi250", "mi300")]
+    other = make.failed("rope-half", "h100", Reason.SYNTAX_ERROR, "kernel.py:2: invalid")
+    elsewhere = make.failed(
+        "rope-half", "a100", Reason.SYNTAX_ERROR, "kernel.py:1: invalid", location=Location(file="kernel.py", line=1)
+    )
+    view = arrange(make.data([*same, elsewhere, other]))
+    assert [[v.platform for v in failure.verdicts] for failure in view.failures] == [
+        ["mi250", "mi300"],
+        ["a100"],
+        ["h100"],
+    ]
+
+
+def test_the_command_to_reproduce_can_be_pasted(make):
+    failed = make.failed("rope-half", "mi300", Reason.CRASH, "")
+    folder = make.kernel("rope-half", origin="my kernels/rope; rm -rf ~")
+    assert shlex.split(reproduce(folder, [failed])) == [
+        "kab-mc", "check", "my kernels/rope; rm -rf ~", "--platforms", "mi300",
+    ]  # fmt: skip
+    single = make.kernel("rope-half", origin="rope.py", function="apply_rope")
+    assert reproduce(single, [failed]) == "kab-mc check rope.py::apply_rope --task rotary_embedding --platforms mi300"
+    line = make.kernel("rope-half", origin="runs/out.jsonl:17")
+    assert reproduce(line, [failed]) == (
+        "kab-mc sweep --kernels runs/out.jsonl --tasks rotary_embedding --platforms mi300"
+    )
+
+
+def test_the_seed_is_part_of_the_command_where_something_ran(make):
+    kernel = make.kernel("rope-half", origin="rope")
+    compiled = make.failed("rope-half", "mi300", Reason.SYNTAX_ERROR, "")
+    emulated = make.failed("rope-half", "cpu", Reason.MISMATCH, "")
+    assert "--hidden-seed" not in reproduce(kernel, [compiled], 7)
+    assert reproduce(kernel, [emulated], 7).endswith("--hidden-seed 7")
+    assert "--hidden-seed" not in reproduce(kernel, [emulated], None)
+
+
+def _launch(name: str, occupancy: float | None, **fields: object) -> Launch:
+    resources = Resources(threads_per_block=64, warps=1, shared_memory=0, occupancy=occupancy)
+    return Launch.model_validate({"kernel": name, "signature": "", "grid": (1,), "resources": resources, **fields})
+
+
+def test_launches_that_cannot_run_come_first_and_tuning_last(make):
+    launches = (
+        _launch("full", 1.0),
+        _launch("trial", 0.1, tuning=True),
+        _launch("low", 0.25),
+        _launch("broken", None, reason=Reason.RESOURCE_EXCEEDED),
+    )
+    shown, left = worst_launches(make.verdict("rope-half", "mi300", launches=launches), limit=3)
+    assert [launch.kernel for launch in shown] == ["broken", "low", "full"]
+    assert left == 1
+
+
+def test_only_calls_that_went_wrong_are_listed(make):
+    shape = Shape(dims={"M": 1}, dtype="float32")
+    trials = tuple(Trial(shape=shape, passed=n % 2 == 0) for n in range(10))
+    shown, more = failed_trials(make.verdict("rope-half", "cpu", trials=trials), limit=2)
+    assert (len(shown), more) == (2, 3)
+    assert not any(trial.passed for trial in shown)
