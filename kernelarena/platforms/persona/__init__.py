@@ -107,6 +107,7 @@ def emulation(platform: Platform, scratch: Path) -> Iterator[Observer]:
         platform = load()[platform.persona]
     chip = facts(platform)
 
+    from kernelarena.platforms.persona.arithmetic import mended_arithmetic
     from kernelarena.platforms.persona.driver import PersonaDriver
     from kernelarena.platforms.persona.ledger import Ledger
     from kernelarena.platforms.persona.observer import Observer
@@ -118,6 +119,7 @@ def emulation(platform: Platform, scratch: Path) -> Iterator[Observer]:
     with (
         triton_face(PersonaDriver(chip, None), None, scratch),
         interpreter_face(observer),
+        mended_arithmetic(),
         torch_face(chip, ledger, observer),
     ):
         yield observer

@@ -1,0 +1,162 @@
+"""Mends the arithmetic of Triton's interpreter, so that a wrong answer under it is the kernel's own.
+
+The interpreter keeps bfloat16 and float8 values as integers of their width. Loads, stores and moves are right that way;
+sums, products, comparisons, ``tl.dot`` and most casts are not: they compute with the bits. Its conversion to float8
+loses the carry of a mantissa that rounds up, and its conversion to bfloat16 truncates. Here such operands are widened
+to float32 before an operation and the result is rounded back after it, which is what chips without instructions for
+the narrow type do, and within one rounding of those that have them.
+
+``libdevice`` functions have no body under the interpreter; the common ones get one from NumPy.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import triton.language as tl
+from triton.runtime import interpreter
+
+from kernelarena.platforms.persona.narrow_floats import FORMATS
+from kernelarena.platforms.persona.patching import Patches
+
+_ARITHMETIC = (
+    "fadd", "fsub", "fmul", "fdiv", "frem", "fneg", "precise_divf", "approx_divf", "fma", "clampf",
+    "minimumf", "minnumf", "maximumf", "maxnumf",
+    *(f"fcmp{order}{name}" for order in "OU" for name in ("LT", "GT", "LE", "GE", "EQ", "NE")),
+    "cos", "sin", "exp", "exp2", "log", "log2", "sqrt", "precise_sqrt", "rsqrt", "erf", "floor", "ceil", "dot",
+)  # fmt: skip
+"""Operations of the interpreter's builder that compute with their operands' values."""
+
+_CASTS = ("si_to_fp", "ui_to_fp", "fp_to_si", "fp_to_ui", "fp_ext", "fp_trunc")
+
+
+@contextlib.contextmanager
+def mended_arithmetic() -> Iterator[None]:
+    """Have Triton's interpreter compute with bfloat16, float8 and ``libdevice`` as chips do."""
+    builder = interpreter.InterpreterBuilder
+    with Patches() as patches:
+        for name in _ARITHMETIC:
+            if (own := getattr(builder, f"create_{name}", None)) is not None:  # versions differ by a few
+                patches.set(builder, **{f"create_{name}": _widening(own, kept=2 if name == "dot" else None)})
+        for name in _CASTS:
+            patches.set(builder, **{f"create_{name}": _cast_of(getattr(builder, f"create_{name}"))})
+        patches.set(builder, create_fp_to_fp=_cast_of(builder.create_fp_to_fp))
+        patches.set(builder, create_extern_elementwise=_extern_elementwise)
+        _give_libdevice_bodies(patches)
+        yield
+
+
+def _is_narrow(value: Any) -> bool:
+    return isinstance(value, interpreter.TensorHandle) and value.dtype.scalar.name in FORMATS
+
+
+def _widened(value: Any) -> Any:
+    """Return a narrow operand as float32; anything else as it is."""
+    if not _is_narrow(value):
+        return value
+    return interpreter.TensorHandle(FORMATS[value.dtype.scalar.name].decode(value.data), tl.float32)
+
+
+def _widening(own: Callable[..., Any], kept: int | None) -> Callable[..., Any]:
+    """Wrap an operation so that it sees float32 in place of narrow operands, and round its result back.
+
+    The result has the type of the operand ``kept`` (the accumulator of a dot), else of the narrow ones.
+    """
+
+    def operation(builder: Any, *operands: Any) -> Any:
+        narrow = [operand for operand in operands if _is_narrow(operand)]
+        if not narrow:
+            return own(builder, *operands)
+        result = own(builder, *(_widened(operand) for operand in operands))
+        if result.data.dtype == np.bool_:
+            return interpreter.TensorHandle(result.data, narrow[0].dtype.scalar)  # a comparison: as the original does
+        like = narrow[0] if kept is None else operands[kept]
+        if not _is_narrow(like):
+            return result
+        scalar = like.dtype.scalar
+        return interpreter.TensorHandle(FORMATS[scalar.name].encode(result.data), scalar)
+
+    return operation
+
+
+def _cast_of(own: Callable[..., Any]) -> Callable[..., Any]:
+    """Wrap a cast so that it goes by value where either side is a narrow float."""
+
+    def cast(builder: Any, source: Any, target_type: Any, rounding: Any = None) -> Any:
+        target = target_type.scalar
+        if not _is_narrow(source) and target.name not in FORMATS:
+            return (
+                own(builder, source, target_type) if rounding is None else own(builder, source, target_type, rounding)
+            )
+        values = _widened(source).data
+        if target.name in FORMATS:
+            towards_zero = rounding is not None and "RTZ" in str(rounding)
+            data = FORMATS[target.name].encode(values, towards_zero=towards_zero)
+        else:
+            data = values.astype(interpreter._get_np_dtype(target))
+        return interpreter.TensorHandle(data, target)
+
+    return cast
+
+
+def _per_element(function: Callable[..., float]) -> Callable[..., Any]:
+    return np.vectorize(function, otypes=[np.float64])
+
+
+_LIBDEVICE: dict[str, Callable[..., Any]] = {
+    "abs": np.abs, "fabs": np.abs, "floor": np.floor, "ceil": np.ceil, "trunc": np.trunc, "rint": np.rint,
+    "nearbyint": np.rint, "round": lambda x: np.copysign(np.floor(np.abs(x) + 0.5), x),
+    "sqrt": np.sqrt, "rsqrt": lambda x: 1 / np.sqrt(x), "cbrt": np.cbrt, "hypot": np.hypot, "pow": np.power,
+    "exp": np.exp, "exp2": np.exp2, "expm1": np.expm1, "log": np.log, "log2": np.log2, "log10": np.log10,
+    "log1p": np.log1p, "sin": np.sin, "cos": np.cos, "tan": np.tan, "asin": np.arcsin, "acos": np.arccos,
+    "atan": np.arctan, "atan2": np.arctan2, "sinh": np.sinh, "cosh": np.cosh, "tanh": np.tanh,
+    "asinh": np.arcsinh, "acosh": np.arccosh, "atanh": np.arctanh, "fmod": np.fmod, "copysign": np.copysign,
+    "fast_expf": np.exp, "fast_logf": np.log, "fast_log2f": np.log2, "fast_sinf": np.sin, "fast_cosf": np.cos,
+    "fast_tanf": np.tan, "fast_powf": np.power, "fast_dividef": np.divide, "fast_tanhf": np.tanh,
+    "div_rn": np.divide, "isnan": np.isnan, "isinf": np.isinf, "finitef": np.isfinite, "signbit": np.signbit,
+    "erf": _per_element(math.erf), "erfc": _per_element(math.erfc), "lgamma": _per_element(math.lgamma),
+    "tgamma": _per_element(math.gamma),
+}  # fmt: skip
+_PREDICATES = frozenset({"isnan", "isinf", "finitef", "signbit"})  # they return int32
+
+
+def _give_libdevice_bodies(patches: Patches) -> None:
+    import triton.language.extra.libdevice as generic
+
+    modules = [generic]
+    with contextlib.suppress(ImportError):  # kernels also import a vendor's module by name
+        from triton.language.extra.cuda import libdevice as of_one
+
+        modules.append(of_one)
+    with contextlib.suppress(ImportError):
+        from triton.language.extra.hip import libdevice as of_other
+
+        modules.append(of_other)
+    for module in modules:
+        patches.update(
+            module, {name: _body(name, function) for name, function in _LIBDEVICE.items() if hasattr(module, name)}
+        )
+
+
+def _body(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    def libdevice(*arguments: Any, **_: Any) -> Any:
+        given = [tl.core._unwrap_if_constexpr(argument) for argument in arguments]
+        tensors = [_widened(item.handle) for item in given if isinstance(item, tl.tensor)]
+        values = [_widened(item.handle).data if isinstance(item, tl.tensor) else item for item in given]
+        with np.errstate(all="ignore"):
+            data = function(*values)
+        scalar = tl.int32 if name in _PREDICATES else tensors[0].dtype.scalar
+        data = np.asarray(data, dtype=interpreter._get_np_dtype(scalar))
+        shape = list(data.shape)
+        return tl.tensor(interpreter.TensorHandle(data, scalar), tl.block_type(scalar, shape) if shape else scalar)
+
+    libdevice.__name__ = name
+    return libdevice
+
+
+def _extern_elementwise(builder: Any, library: str, path: str, symbol: str, *_: Any) -> Any:
+    raise NotImplementedError(f"the interpreter has no '{symbol}' of {library or 'libdevice'}")

@@ -1,0 +1,166 @@
+"""Runs kernels in the interpreter, which must be chosen before Triton is imported: hence a process of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+PREAMBLE = """
+import torch, triton, triton.language as tl
+from kernelarena.platforms.persona.arithmetic import mended_arithmetic
+
+def close(got, expected, ulps=1):
+    eps = torch.finfo(got.dtype).eps
+    got, expected = got.double(), expected.double()
+    assert torch.isfinite(got).all(), got
+    assert ((got - expected).abs() <= ulps * eps * expected.abs() + 1e-30).all(), (got, expected)
+"""
+
+PROGRAMS = {
+    "bfloat16 sums, products, quotients and comparisons": """
+        @triton.jit
+        def k(x, y, o, c, N: tl.constexpr):
+            i = tl.arange(0, N)
+            a, b = tl.load(x + i), tl.load(y + i)
+            tl.store(o + i, a + b)
+            tl.store(o + N + i, a * b)
+            tl.store(o + 2 * N + i, a - b)
+            tl.store(o + 3 * N + i, -a)
+            tl.store(o + 4 * N + i, tl.maximum(a, b))
+            tl.store(c + i, (a < b).to(tl.int32))
+        x, y = (torch.randn(64).bfloat16() for _ in range(2))
+        o, c = torch.empty(5, 64, dtype=torch.bfloat16), torch.empty(64, dtype=torch.int32)
+        with mended_arithmetic():
+            k[(1,)](x, y, o, c, 64)
+        assert torch.equal(o, torch.stack([x + y, x * y, x - y, -x, torch.maximum(x, y)]))
+        assert torch.equal(c.bool(), x < y)
+    """,
+    "casts between bfloat16 and the other types round to nearest": """
+        @triton.jit
+        def k(x, wide, narrow, whole, N: tl.constexpr):
+            i = tl.arange(0, N)
+            v = tl.load(x + i)
+            tl.store(narrow + i, v.to(tl.bfloat16))
+            tl.store(wide + i, v.to(tl.bfloat16).to(tl.float64))
+            tl.store(whole + i, (v * 100).to(tl.bfloat16).to(tl.int32))
+            tl.store(narrow + N + i, i.to(tl.bfloat16))
+        x = torch.randn(256)
+        wide, narrow = torch.empty(256, dtype=torch.float64), torch.empty(2, 256, dtype=torch.bfloat16)
+        whole = torch.empty(256, dtype=torch.int32)
+        with mended_arithmetic():
+            k[(1,)](x, wide, narrow, whole, 256)
+        assert torch.equal(narrow, torch.stack([x.bfloat16(), torch.arange(256).bfloat16()]))
+        assert torch.equal(wide, x.bfloat16().double())
+        assert torch.equal(whole, (x * 100).bfloat16().int())
+    """,
+    "tl.dot of bfloat16 with a float32 accumulator": """
+        @triton.jit
+        def k(a, b, c, N: tl.constexpr):
+            i = tl.arange(0, N)
+            at = i[:, None] * N + i[None, :]
+            tl.store(c + at, tl.dot(tl.load(a + at), tl.load(b + at), tl.full((N, N), 1.0, tl.float32)))
+        a, b = (torch.randn(32, 32).bfloat16() for _ in range(2))
+        c = torch.empty(32, 32)
+        with mended_arithmetic():
+            k[(1,)](a, b, c, 32)
+        assert torch.allclose(c, a.float() @ b.float() + 1, atol=1e-5)
+    """,
+    "tl.dot of float8": """
+        @triton.jit
+        def k(a, b, c, N: tl.constexpr):
+            i = tl.arange(0, N)
+            at = i[:, None] * N + i[None, :]
+            tl.store(c + at, tl.dot(tl.load(a + at), tl.load(b + at)))
+        a, b = (torch.randn(32, 32).to(torch.float8_e4m3fn) for _ in range(2))
+        c = torch.empty(32, 32)
+        with mended_arithmetic():
+            k[(1,)](a, b, c, 32)
+        assert torch.allclose(c, a.float() @ b.float(), atol=1e-5)
+    """,
+    "conversion to float8, both flavours": """
+        @triton.jit
+        def k(x, q, N: tl.constexpr):
+            i = tl.arange(0, N)
+            tl.store(q + i, tl.load(x + i).to(q.dtype.element_ty))
+        x = torch.cat([torch.randn(512) * 50, torch.randn(512) / 100])
+        for dtype in (torch.float8_e4m3fn, torch.float8_e4m3fnuz, torch.float8_e5m2):
+            q = torch.empty(1024, dtype=dtype)
+            with mended_arithmetic():
+                k[(1,)](x.clamp(-240, 240), q, 1024)
+            assert torch.equal(q.float(), x.clamp(-240, 240).to(dtype).float()), dtype
+    """,
+    "the half types that NumPy has are left alone": """
+        @triton.jit
+        def k(x, o, N: tl.constexpr):
+            i = tl.arange(0, N)
+            v = tl.load(x + i)
+            tl.store(o + i, (v * v + 1.0).to(tl.float16))
+        x, o = torch.randn(64).half(), torch.empty(64, dtype=torch.float16)
+        with mended_arithmetic():
+            k[(1,)](x, o, 64)
+        close(o, (x * x + 1).double(), ulps=2)
+    """,
+    "libdevice, by its general name and by a vendor's": """
+        from triton.language.extra import libdevice
+        from triton.language.extra.cuda import libdevice as other
+        @triton.jit
+        def k(x, o, N: tl.constexpr):
+            i = tl.arange(0, N)
+            v = tl.load(x + i)
+            tl.store(o + i, libdevice.tanh(v) + other.pow(tl.abs(v), 1.5) + libdevice.erf(v))
+            tl.store(o + N + i, libdevice.isnan(v).to(tl.float32))
+        x, o = torch.randn(64), torch.empty(2, 64)
+        with mended_arithmetic():
+            k[(1,)](x, o, 64)
+        assert torch.allclose(o[0], torch.tanh(x) + x.abs() ** 1.5 + torch.erf(x), atol=1e-5)
+        assert not o[1].any()
+    """,
+    "everything is put back": """
+        from triton.runtime import interpreter
+        from triton.language.extra import libdevice
+        before = dict(vars(interpreter.InterpreterBuilder)), dict(vars(libdevice))
+        with mended_arithmetic():
+            assert vars(interpreter.InterpreterBuilder) != before[0]
+        assert (dict(vars(interpreter.InterpreterBuilder)), dict(vars(libdevice))) == before
+    """,
+}
+
+
+RUNNER = """
+import json, linecache, traceback
+results = {}
+for number, (name, text) in enumerate(json.load(open("programs.json")).items()):
+    open(f"program_{number}.py", "w").write(text)  # the interpreter reads a kernel's source from its file
+    try:
+        exec(compile(text, f"program_{number}.py", "exec"), {"__name__": f"program_{number}"})
+        results[name] = ""
+    except BaseException:
+        results[name] = traceback.format_exc()[-2000:]
+json.dump(results, open("results.json", "w"))
+"""
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    folder = tmp_path_factory.mktemp("interpreter")
+    programs = {name: PREAMBLE + textwrap.dedent(text) for name, text in PROGRAMS.items()}
+    (folder / "programs.json").write_text(json.dumps(programs))
+    subprocess.run(
+        [sys.executable, "-c", RUNNER],
+        env={**os.environ, "TRITON_INTERPRET": "1", "PYTHONPATH": os.pathsep.join(sys.path)},
+        cwd=folder,
+        timeout=200,
+        check=True,
+    )
+    found: dict[str, str] = json.loads((folder / "results.json").read_text())
+    return found
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_the_interpreter_computes_as_a_chip(name: str, results: dict[str, str]) -> None:
+    assert results[name] == "", results[name]
