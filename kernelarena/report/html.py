@@ -97,7 +97,7 @@ def _finalize(value: Any) -> Any:
 
 def anchor(*parts: str) -> str:
     """Return a fragment for those names; as it has no character that a URL would change, it is the id as well."""
-    return ":".join(quote(part, safe="").replace("%", "_") for part in parts)
+    return ":".join(quote(part, safe="").replace("~", "%7E").replace("%", "~") for part in parts)
 
 
 def label(verdict: Verdict) -> str:

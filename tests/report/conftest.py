@@ -145,7 +145,7 @@ class Factory:
         )
 
     def failed(self, kernel: str, platform: str, reason: Reason, detail: str, **fields: object) -> Verdict:
-        gate = Gate.COMPILE if reason.group.value == "compile" else Gate.CORRECTNESS
+        gate = Gate.COMPILE if Reason(reason).group.value == "compile" else Gate.CORRECTNESS
         defaults = {"visible": Tally(passed=0, total=6), "hidden": FamilyTally()}
         if gate is Gate.COMPILE:
             defaults |= {"launches": (), "resources": None}

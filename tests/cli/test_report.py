@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+import csv
+import io
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from kernelarena.cli.report import report
+from kernelarena.errors import InputError
+from kernelarena.report import render
+from kernelarena.store import Run
+from tests.report.conftest import Factory
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    make = Factory()
+    verdicts = [make.verdict("rope-half", p) for p in ("cpu", "mi300")]
+    data = make.data(verdicts, hidden_seed=None, hidden_seed_sha256=None, finished=None)
+    folder = tmp_path_factory.mktemp("reports") / "run"
+    with Run.create(folder, data.manifest, data.platforms, data.tasks, data.kernels.values()) as run:
+        for verdict in verdicts:
+            run.record(verdict)
+    return folder
+
+
+def invoke(*arguments):
+    result = CliRunner().invoke(report, [str(a) for a in arguments])
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result
+
+
+def test_without_options_the_files_of_the_run_are_written_again(made):
+    result = invoke(made)
+    assert result.exit_code == 0
+    assert result.stdout.split() == [str(made / f"report.{name}") for name in ("json", "md", "html")]
+    with Run.open(made) as run:
+        assert (made / "report.html").read_text() == render(run.data(), "html")
+    assert len(json.loads((made / "report.json").read_text())["cells"]) == 2
+
+
+def test_one_form_only(made):
+    assert invoke(made, "--format", "csv").stdout.split() == [str(made / "report.csv")]
+    assert len(list(csv.DictReader((made / "report.csv").open()))) == 2
+
+
+def test_to_standard_output(made):
+    result = invoke(made, "--format", "json", "--output", "-")
+    assert json.loads(result.stdout)["schema"] == "kernelarena.report/1"
+    assert len(list(csv.DictReader(io.StringIO(invoke(made, "--format", "csv", "--output", "-").stdout)))) == 2
+
+
+def test_the_form_follows_from_the_suffix(made, tmp_path):
+    assert invoke(made, "--output", tmp_path / "x.md").stdout.strip() == str(tmp_path / "x.md")
+    assert (tmp_path / "x.md").read_text().startswith("## Kernel portability")
+    invoke(made, "--output", tmp_path / "x.txt", "--format", "json")
+    assert json.loads((tmp_path / "x.txt").read_text())["cells"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["{run}", "--output", "-"], r"--output -: does not say which form; add --format html\|md\|json\|csv"),
+        (["{run}", "--output", "x.pdf"], r"--output x\.pdf: does not say which form"),
+        (["{run}", "--output", "{run}/none/x.md"], r"none/x\.md: cannot be written: No such file"),
+        (["{run}/none"], "no such run folder"),
+        (["{run}/artifacts"], "is not a run folder"),
+    ],
+)
+def test_wrong_input_is_one_clear_line(made, arguments, message):
+    with pytest.raises(InputError, match=message) as caught:
+        invoke(*(argument.format(run=made) for argument in arguments))
+    assert "\n" not in str(caught.value)
+
+
+def test_an_unknown_form_is_refused_with_the_known_ones(made):
+    result = invoke(made, "--format", "pdf")
+    assert result.exit_code == 2
+    assert "'html', 'md', 'json', 'csv'" in result.stderr
+
+
+def test_help_has_an_example():
+    assert "kab-mc report reports/" in invoke("--help").stdout

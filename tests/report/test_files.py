@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from kernelarena.errors import InfraError
+from kernelarena.report import FORMATS, render, write
+
+
+def test_the_three_files_of_a_run(data, tmp_path):
+    written = write(data, tmp_path)
+    assert written == {name: tmp_path / f"report.{name}" for name in ("json", "md", "html")}
+    for name, path in written.items():
+        assert path.read_text(encoding="utf-8") == render(data, name)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["report.html", "report.json", "report.md"], "no drafts left"
+
+
+def test_a_report_is_replaced(data, make, tmp_path):
+    write(data, tmp_path)
+    write(make.data([make.verdict("rope-half", "mi300")]), tmp_path)
+    assert len(json.loads((tmp_path / "report.json").read_text())["cells"]) == 1
+
+
+def test_a_folder_that_cannot_be_written_is_named(data, tmp_path):
+    with pytest.raises(InfraError, match=r"nowhere/report\.json: cannot be written: No such file"):
+        write(data, tmp_path / "nowhere")
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_the_same_run_gives_the_same_text(data, name):
+    assert render(data, name) == render(data, name)
+
+
+def test_reports_need_neither_torch_nor_pandas():
+    program = (
+        "import sys, kernelarena.report.files as f, kernelarena.report.html, kernelarena.report.terminal;"
+        "print([m for m in ('torch', 'triton', 'ray', 'pandas', 'numpy') if m in sys.modules])"
+    )
+    assert subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+def test_all_forms_agree_on_the_numbers(data):
+    """Passed of judged for each platform, read back from each of the forms."""
+    import csv
+    import io
+    import re
+
+    from rich.console import Console
+
+    from kernelarena.report.terminal import summary
+
+    document = json.loads(render(data, "json"))
+    expected = [
+        (e["passed"], e["passed"] + e["failed"]) for p in document["platforms"].values() for e in p["evidence"].values()
+    ]
+    cells = list(csv.DictReader(io.StringIO(render(data, "csv"))))
+    judged = [
+        [c for c in cells if c["platform"] == p and c["status"] in ("pass", "fail")] for p in document["platforms"]
+    ]
+    assert [(sum(c["status"] == "pass" for c in own), len(own)) for own in judged] == expected
+    html = re.findall(r"<strong>(\d+)/(\d+)</strong>", render(data, "html"))
+    markdown = re.findall(r"\*\*(\d+)/(\d+)\*\*", render(data, "md"))
+    console = Console(file=io.StringIO(), width=200)
+    console.print(summary(data))
+    terminal = re.findall(r"(\d+)/(\d+) [MEC]", console.file.getvalue())
+    for found in (html, markdown, terminal):
+        assert [(int(a), int(b)) for a, b in found] == expected
