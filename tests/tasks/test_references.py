@@ -1,0 +1,146 @@
+"""What every reference must be: finite, deterministic, device-agnostic, and a function of its inputs."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+import pytest
+import torch
+from torch.utils.flop_counter import FlopCounterMode
+
+from kernelarena.spec import Distribution, Layout, Shape
+from tests.tasks.conftest import SMALL, TASKS, Operator, in_float64, operator
+
+
+def test_every_task_is_tried() -> None:
+    assert set(SMALL) == set(TASKS)
+    assert len(TASKS) == 12
+
+
+def test_the_signature_names_the_inputs_in_order(op: Operator) -> None:
+    head = re.fullmatch(r"(\w+)\((.*?)\) ->.*", op.task.signature)
+    assert head is not None
+    assert head[1] == op.task.id
+    named = re.findall(r"(\w+):", head[2])
+    assert named == list(op.draw(op.task.dtypes[0]))
+
+
+def test_the_reference_knows_nothing_of_the_harness(op: Operator) -> None:
+    imported = {
+        (node.names[0].name if isinstance(node, ast.Import) else node.module or "").split(".")[0]
+        for node in ast.walk(ast.parse(TASKS[op.task.id].reference))
+        if isinstance(node, ast.Import | ast.ImportFrom)
+    }
+    assert imported <= {"torch", "math"}
+
+
+@pytest.mark.parametrize("layout", list(Layout))
+def test_outputs_are_finite_and_repeatable_in_every_distribution(op: Operator, layout: Layout) -> None:
+    for dtype in op.task.dtypes:
+        for distribution in op.task.distributions:
+            inputs = op.draw(dtype, distribution=distribution, layout=layout)
+            again = op.draw(dtype, distribution=distribution, layout=layout)
+            for arguments, same in ((inputs, again), (in_float64(inputs), in_float64(again))):
+                for output, repeated in zip(op.compute(arguments), op.compute(same), strict=True):
+                    wide = output.double()
+                    assert torch.isfinite(wide).all(), (dtype, distribution)
+                    assert torch.equal(wide, repeated.double())
+
+
+def test_inputs_follow_the_trials_layout(op: Operator) -> None:
+    for name, value in op.draw(op.task.dtypes[0], layout=Layout.OFFSET).items():
+        if isinstance(value, torch.Tensor) and value.numel():
+            assert value.storage_offset() == 1, f"{name} was made outside of the sampler"
+    for name, value in op.draw(op.task.dtypes[0], layout=Layout.STRIDED).items():
+        if isinstance(value, torch.Tensor) and value.dim() > 1:
+            assert value.stride(-1) == 1
+            assert value.stride(-2) > value.shape[-1], f"{name} was made outside of the sampler"
+
+
+def test_the_reference_does_not_write_to_its_inputs(op: Operator) -> None:
+    inputs = op.draw(op.task.dtypes[-1])
+    before = {name: value.clone() for name, value in inputs.items() if isinstance(value, torch.Tensor)}
+    op.compute(inputs)
+    for name, value in before.items():
+        assert torch.equal(value.double(), inputs[name].double())
+
+
+def test_the_meta_device_gives_the_same_outputs_without_values(op: Operator) -> None:
+    for dtype in op.task.dtypes:
+        real = op.compute(op.draw(dtype))
+        meta = op.compute(op.draw(dtype, device="meta"))
+        assert all(output.device.type == "meta" for output in meta)
+        assert [(o.shape, o.dtype) for o in meta] == [(o.shape, o.dtype) for o in real]
+
+
+def test_production_shapes_are_free_on_the_meta_device(op: Operator) -> None:
+    for dims in (*op.task.visible, *op.task.production):
+        outputs = op.compute(op.draw(op.task.dtypes[0], dims=dims, device="meta"))
+        assert all(output.numel() for output in outputs)
+
+
+def test_outputs_depend_on_every_floating_input(op: Operator) -> None:
+    inputs = op.draw("float32" if "float32" in op.task.dtypes else "float16")
+    others = op.draw("float32" if "float32" in op.task.dtypes else "float16", seed=1)
+    outputs = op.compute(in_float64(inputs))
+    for name, value in inputs.items():
+        if not isinstance(value, torch.Tensor) or not value.is_floating_point() or not value.numel():
+            continue
+        changed = op.compute(in_float64({**inputs, name: others[name]}))
+        shares = [(a.double() != b.double()).double().mean() for a, b in zip(outputs, changed, strict=True)]
+        assert max(shares) > 0.3, f"{name} hardly matters"
+    both = op.compute(in_float64(others))
+    for output, other in zip(outputs, both, strict=True):
+        assert (output.double() != other.double()).double().mean() > 0.5, "an output that the inputs do not decide"
+
+
+def test_the_work_model_counts_the_bytes_of_inputs_and_outputs(op: Operator) -> None:
+    for dtype in op.task.dtypes:
+        for dims in (SMALL[op.task.id], *op.task.visible, *op.task.production):
+            inputs = op.draw(dtype, dims=dims, device="meta")
+            tensors = [value for value in (*inputs.values(), *op.compute(inputs)) if isinstance(value, torch.Tensor)]
+            moved = sum(tensor.numel() * tensor.itemsize for tensor in tensors)
+            assert op.task.bytes(Shape(dims=dims, dtype=dtype)) == moved
+
+
+@pytest.mark.parametrize("name", ["matmul", "bmm"])
+def test_the_work_model_of_products_agrees_with_torchs_own_count(name: str) -> None:
+    op = operator(name)
+    for dims in op.task.production:
+        with FlopCounterMode(display=False) as counter:
+            op.compute(op.draw("float16", dims=dims, device="meta"))
+        assert op.task.flops(Shape(dims=dims, dtype="float16")) == counter.get_total_flops()
+
+
+def test_causal_attention_counts_the_half_of_the_scores_that_is_needed() -> None:
+    task = operator("attention").task
+    shape = Shape(dims={"B": 2, "H": 3, "S": 1024, "D": 64}, dtype="float16")
+    products = 2 * 3 * 1024 * 1024 * 4 * 64
+    assert 0.5 <= task.flops(shape) / products <= 0.53
+
+
+def test_work_grows_with_every_dim(op: Operator) -> None:
+    dims = SMALL[op.task.id]
+    dtype = op.task.dtypes[0]
+    for name, size in dims.items():
+        larger = Shape(dims={**dims, name: size * 2}, dtype=dtype)
+        assert op.task.flops(larger) > op.task.flops(Shape(dims=dims, dtype=dtype)) > 0
+        assert op.task.bytes(larger) > op.task.bytes(Shape(dims=dims, dtype=dtype)) > 0
+
+
+def test_visible_production_and_distributions_are_enough_to_choose_from(op: Operator) -> None:
+    assert 3 <= len(op.task.visible) <= 6
+    assert len(op.task.production) >= 3
+    assert not [dims for dims in op.task.production if dims in op.task.visible]
+    assert Distribution.CONSTANT_ROWS in op.task.distributions
+    assert not op.task.allow_reduced_precision
+
+
+def test_every_production_shape_names_its_model(op: Operator) -> None:
+    with open(f"{TASKS[op.task.id].origin}/task.yaml", encoding="utf-8") as file:
+        text = file.read().split("production:")[1].split("work:")[0]
+    lines = [line for line in text.splitlines() if line.lstrip().startswith("- {")]
+    assert len(lines) == len(op.task.production)
+    models = r"GPT|Llama|Qwen|DeepSeek|Mixtral|Gemma|BERT|Falcon|Whisper|OPT|Mamba"
+    assert all(re.search(rf"# .*({models})", line) for line in lines)
