@@ -8,11 +8,21 @@ from typing import Literal
 
 # What terminals act upon: CSI sequences (colours, cursor), OSC sequences (titles, links), two-character escapes.
 _TERMINAL = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]*[0-OQ-WY-Z^-~])")
-# Characters that reorder or hide the text around them ("Trojan Source", CVE-2021-42574), and lone surrogates.
-_DECEPTIVE = re.compile("[\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]")
-_SURROGATE = re.compile("[\ud800-\udfff]")
-_CONTROL = {code: chr(0x2400 + code) for code in range(0x20) if chr(code) not in "\t\n"}
-_CONTROL |= {0x7F: "\u2421"} | {code: f"⟨U+{code:04X}⟩" for code in range(0x80, 0xA0)}
+# What is left after that and still acts or deceives: control characters, characters that reorder or hide the text
+# around them ("Trojan Source", CVE-2021-42574), lone surrogates.
+_CHARACTER = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\ud800-\udfff"
+    "\U000e0000-\U000e007f]"
+)
+
+
+def _shown(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    if code < 0x20:
+        return chr(0x2400 + code)  # the Unicode block of control pictures
+    if code == 0x7F:
+        return "\u2421"
+    return "\ufffd" if 0xD800 <= code <= 0xDFFF else f"⟨U+{code:04X}⟩"
 
 
 def clean(text: object, *, limit: int = 20_000, width: int = 2_000, keep: Literal["start", "end"] = "start") -> str:
@@ -39,11 +49,11 @@ def clean(text: object, *, limit: int = 20_000, width: int = 2_000, keep: Litera
         At most ``limit`` characters in lines of at most ``width``. Cleaning it again changes nothing.
     """
     text = text if isinstance(text, str) else str(text)
+    if len(text) <= min(limit, width) and text.isprintable():
+        return text  # most of what a report prints
     if len(text) > 4 * limit:  # so that a hostile 10 MB cost no more than what is shown of them
         text = text[: 4 * limit] if keep == "start" else text[-4 * limit :]
-    text = _TERMINAL.sub("", text.replace("\r\n", "\n"))
-    text = _DECEPTIVE.sub(lambda match: f"⟨U+{ord(match[0]):04X}⟩", text.translate(_CONTROL))
-    text = _SURROGATE.sub("\ufffd", text)
+    text = _CHARACTER.sub(_shown, _TERMINAL.sub("", text.replace("\r\n", "\n")))
     text = "\n".join(_cut(line, width, "start") for line in text.split("\n"))
     return _cut(text, limit, keep)
 
