@@ -15,7 +15,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 VENDORS = re.compile(
     r"\b(nvidia|amd|rocm|hip|gfx\d+\w*|sm_\d+|mi[123]\d\d\w?|[ahb][12]00|cuda_?core|hopper|cdna)\b", re.I
 )
-LANGUAGE_NAMES = {"hip", "cuda"}  # languages of the vocabulary, not vendors
+LANGUAGE_NAMES = {"hip", "cuda", ".hip"}  # languages of the vocabulary and their files, not vendors
 
 
 def layer(path: Path) -> str:

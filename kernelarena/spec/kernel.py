@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from functools import cached_property
 from typing import Annotated, Any
 
 from pydantic import Field, field_validator
@@ -79,7 +78,7 @@ class Kernel(Model):
     origin: str
     """Where the user keeps it, for messages."""
 
-    @cached_property
+    @property
     def digest(self) -> str:
         """SHA-256 of everything that its behaviour depends on, hex."""
         text = hashlib.sha256()
