@@ -202,13 +202,13 @@ def _check_complete(job: CompileJob, story: _Story) -> None:
 
 def _judge_calls(job: CompileJob, task: Task, story: _Story, log: str) -> Decision:
     """Every call returned: look at what was launched, by whom the work was done, and what came back."""
-    for number, known in story.specialisations.items():
-        over = _excess(job, known)
-        if known.count and over is not None:
-            return _failed(
-                job, story, Reason.RESOURCE_EXCEEDED, f"{_launch_name(known)} {over[0]}; {over[1]}",
-                (known.begun.file, known.begun.line), log=log, spoilt={number},
-            )  # fmt: skip
+    spoilt = {number for number, known in story.specialisations.items() if _fault(job, known) is not None}
+    for number in sorted(spoilt):
+        known = story.specialisations[number]
+        fault = _fault(job, known)
+        if known.count and fault is not None:
+            detail = f"{_launch_name(known)} {fault.detail}"
+            return _failed(job, story, fault.reason, detail, fault.where, log=log, spoilt=spoilt)
     if job.kernel.language is not Language.TORCH:
         for index, call in sorted(story.calls.items()):
             shape = job.calls[index].shape
@@ -255,24 +255,18 @@ def _wrong_output(call: Call, end: CallEnds) -> tuple[Reason, str] | None:
 
 
 def _raised(job: CompileJob, story: _Story, failure: Failure, shape: Shape, log: str) -> Decision:
-    known = story.specialisations.get(failure.number) if failure.number is not None else None
     where = (failure.file, failure.line)
     if failure.resource == "memory":
         return _failed(job, story, Reason.OUT_OF_MEMORY, f"with {shape}, {failure.message}", where, log=log)
-    if known is not None and failure.resource is not None:
-        over = _excess(job, known)
-        detail = f"{over[0]}; {over[1]}" if over else failure.message
-        where = (known.begun.file, known.begun.line)
-        return _failed(
-            job, story, Reason.RESOURCE_EXCEEDED, f"{_launch_name(known, shape)} {detail}", where, log=log,
-            spoilt={known.begun.number},
-        )  # fmt: skip
-    if known is not None and known.refused is not None and failure.compiling:
-        refused = known.refused
-        reason, said = compile_reason(refused.message, refused.log)
-        detail = f"{_launch_name(known, shape)} does not compile for {job.platform.id}: {said}"
-        printed = refused.log or log
-        return _failed(job, story, reason, detail, (refused.file, refused.line), log=printed)
+    known = story.specialisations.get(failure.number) if failure.number is not None else None
+    if known is not None and (failure.resource is not None or failure.compiling):
+        fault = _fault(job, known)
+        if fault is None and failure.resource is not None:  # of a kind that only the toolchain knows a limit of
+            fault = _Fault(Reason.RESOURCE_EXCEEDED, failure.message, (known.begun.file, known.begun.line))
+        if fault is not None:
+            printed = known.refused.log if known.refused is not None and known.refused.log else log
+            detail = f"{_launch_name(known, shape)} {fault.detail}"
+            return _failed(job, story, fault.reason, detail, fault.where, log=printed, spoilt={known.begun.number})
     reason, said = host_reason(failure.type, failure.message)
     return _failed(job, story, reason, f"with {shape}, {said}", where, log=log)
 
@@ -350,12 +344,33 @@ def _unspoilt(story: _Story, spoilt: frozenset[int] | set[int]) -> int:
     )
 
 
-def _excess(job: CompileJob, known: _Specialisation) -> tuple[str, str] | None:
-    """Return what a built specialisation asks too much of, and what to do about it."""
+@dataclass(frozen=True)
+class _Fault:
+    """Why a specialisation cannot run on the platform."""
+
+    reason: Reason
+    detail: str
+    """Continues the launch's name: ``needs …``, ``does not compile for …``."""
+    where: tuple[str | None, int | None]
+
+
+def _fault(job: CompileJob, known: _Specialisation) -> _Fault | None:
+    """Return why ``known`` cannot run, or None if it can."""
+    where = (known.begun.file, known.begun.line)
+    if known.refused is not None:
+        refused = known.refused
+        reason, said = compile_reason(refused.message, refused.log)
+        return _Fault(reason, f"does not compile for {job.platform.id}: {said}", (refused.file, refused.line))
     if known.built is None:
         return None
+    if known.built.complaint:
+        reason, said = compile_reason(known.built.complaint)
+        detail = f"does not compile for {job.platform.id}: {said} (the compiler leaves it out and goes on)"
+        return _Fault(reason, detail, where)
     over = excess(job.platform, _resources(job, known))
-    return None if over is None else (over.sentence, ADVICE[over.resource])
+    if over is None:
+        return None
+    return _Fault(Reason.RESOURCE_EXCEEDED, f"{over.sentence}; {ADVICE[over.resource]}", where)
 
 
 def _resources(job: CompileJob, known: _Specialisation) -> Resources:
@@ -368,13 +383,7 @@ def _resources(job: CompileJob, known: _Specialisation) -> Resources:
 
 
 def _launch(job: CompileJob, known: _Specialisation) -> Launch:
-    reason, detail, where = None, "", (known.begun.file, known.begun.line)
-    over = _excess(job, known)
-    if over is not None:
-        reason, detail = Reason.RESOURCE_EXCEEDED, f"{over[0]}; {over[1]}"
-    elif known.refused is not None:
-        reason, detail = compile_reason(known.refused.message, known.refused.log)
-        where = (known.refused.file, known.refused.line)
+    fault = _fault(job, known)
     return Launch(
         kernel=known.begun.kernel,
         signature=known.begun.signature,
@@ -384,9 +393,9 @@ def _launch(job: CompileJob, known: _Specialisation) -> Launch:
         resources=None if known.built is None else _resources(job, known),
         seconds=None if known.built is None else known.built.seconds,
         tuning=known.trial and not known.count,
-        reason=reason,
-        detail=detail,
-        location=_location(job, *where),
+        reason=None if fault is None else fault.reason,
+        detail="" if fault is None else fault.detail,
+        location=_location(job, *((known.begun.file, known.begun.line) if fault is None else fault.where)),
     )
 
 
@@ -417,13 +426,13 @@ def _notes(job: CompileJob, task: Task, story: _Story) -> Iterator[str]:
         if known.trial:
             trials.setdefault(known.begun.kernel, []).append(known)
     for kernel, group in trials.items():
-        bad = [known for known in group if known.refused is not None or _excess(job, known) is not None]
+        bad = [known for known in group if _fault(job, known) is not None]
         if bad:
             yield f"{kernel}: {len(bad)} of {len(group)} tuned specialisations do not run on {job.platform.id}"
         for known in bad:
             yield f"{kernel} [{known.begun.signature}, num_warps={known.begun.warps}]: {_launch(job, known).detail}"
     for known in story.specialisations.values():
-        if not known.trial and not known.count and (known.refused is not None or _excess(job, known) is not None):
+        if not known.trial and not known.count and _fault(job, known) is not None:
             yield f"{_launch_name(known)}: host code went on without it: {_launch(job, known).detail}"
     spilling: dict[str, int] = {}
     for known in story.specialisations.values():

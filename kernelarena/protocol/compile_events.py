@@ -78,6 +78,8 @@ class Compiled(Model):
     scalar_registers: Count | None = None
     spills: Count | None = None
     scratch: Count | None = None
+    complaint: Text = ""
+    """An error that the compiler printed although it returned a binary."""
 
 
 class CompileFailed(Model):
@@ -118,7 +120,7 @@ class Failure(Model):
     line: Line | None = None
     number: Count | None = None
     """The specialisation that it is about."""
-    resource: Literal["shared memory", "threads", "tensor memory", "registers", "memory"] | None = None
+    resource: Literal["shared memory", "threads", "tensor memory", "registers", "grid", "memory"] | None = None
     """What was exhausted."""
     compiling: bool = False
     """Whether the compiler raised it."""

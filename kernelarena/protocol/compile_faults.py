@@ -20,11 +20,11 @@ def _pattern(expression: str, detail: str = "{0}") -> _Pattern:
 
 
 _UNSUPPORTED = (
-    _pattern(r"type (\w+) not supported in this architecture[^\n]*"),
-    _pattern(r"num_ctas > 1 requires[^\n.]*"),
+    _pattern(r"type (\w+) not supported in this architecture(?:\. The supported fp8 dtypes are \([^)]*\))?"),
+    _pattern(r"num_ctas > 1 (?:requires|not supported)[^\n.]*"),
     _pattern(r"clc=True requires[^\n.]*"),
-    _pattern(r"(?:couldn't allocate (?:in|out)put (?:register|reg) for constraint|invalid (?:operand|constraint) [^\n]*"
-             r"inline asm|unknown (?:register|constraint)[^\n]*|invalid instruction)[^\n]*",
+    _pattern(r"(?:could(?:n't| not) allocate (?:in|out)put (?:register|reg) for constraint|invalid instruction"
+             r"|invalid (?:operand|constraint) [^\n]*inline asm|unknown (?:register|constraint))[^\n]*",
              "inline assembly of another chip: {0}"),
     _pattern(r"module '?(triton\.language[\w.]*)'? has no attribute '?(\w+)'?",
              "this toolchain has no {1}.{2} (any more)"),

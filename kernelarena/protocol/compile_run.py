@@ -21,9 +21,14 @@ from kernelarena.protocol.entry import EntryError, load_entry
 
 Emit = Callable[[dict[str, object]], None]
 
-_RESOURCES = ("shared memory", "threads", "tensor memory", "registers")
-_COMMON_PACKAGES = ("torch", "triton", "numpy", "sympy", "kernelarena")
-"""Their versions are part of the cache key already, or they have no say in what a kernel does."""
+_RESOURCES = ("shared memory", "threads", "tensor memory", "registers", "grid")
+_COMMON_PACKAGES = frozenset(
+    {
+        "torch", "triton", "numpy", "kernelarena", "functorch", "torchgen", "sympy", "mpmath", "networkx", "jinja2",
+        "markupsafe", "filelock", "fsspec", "typing_extensions", "packaging", "setuptools", "pkg_resources",
+    }
+)  # fmt: skip
+"""Torch, Triton and what they import themselves: their versions are part of the cache key already."""
 
 
 def run(job: CompileJob, folder: Path, emit: Emit, scratch: Path | None = None) -> None:
@@ -90,7 +95,7 @@ def _argument(arg: Arg, worn: Persona) -> Any:
     if arg.dtype is None:
         return arg.value
     tensor = lazy_zeros(arg.size, arg.stride, getattr(torch, arg.dtype), arg.offset)
-    worn.ledger.pass_in(tensor)
+    worn.ledger.enter(tensor, device=True, argument=True)
     return tensor
 
 
@@ -122,9 +127,11 @@ def _describe(error: Exception, worn: Persona, folder: Path) -> dict[str, object
 def _exhausted(error: BaseException) -> BaseException | None:
     from triton.runtime.errors import OutOfResources
 
+    from kernelarena.platforms.persona.driver import GridTooLarge
+
     seen: BaseException | None = error
     while seen is not None:
-        if isinstance(seen, OutOfResources | MemoryError | torch.OutOfMemoryError):
+        if isinstance(seen, OutOfResources | GridTooLarge | MemoryError | torch.OutOfMemoryError):
             return seen
         seen = seen.__cause__
     return None

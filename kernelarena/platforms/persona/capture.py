@@ -97,7 +97,7 @@ class Recorder:
                     "event": "compiled", "number": number, "seconds": time.monotonic() - begun,
                     "warps": int(metadata.num_warps), "shared": int(metadata.shared) + needs.static_shared,
                     "registers": needs.registers, "scalar_registers": needs.scalar_registers,
-                    "spills": needs.spills, "scratch": needs.scratch,
+                    "spills": needs.spills, "scratch": needs.scratch, "complaint": _complaint(log.text),
                 }
             )  # fmt: skip
             return made
@@ -159,6 +159,15 @@ def signature_of(source: Any) -> str:
             text += f" ({divisibility}-byte aligned)" if str(kind).startswith("*") else f" (multiple of {divisibility})"
         words.append(text)
     return ", ".join(words)
+
+
+def _complaint(log: str) -> str:
+    """Return the first error that the compiler printed although it went on to return a binary.
+
+    LLVM's code generators do so, for example when inline assembly names a register class that the chip lacks: they
+    leave the instruction out, and what comes back runs and computes something else.
+    """
+    return next((line[:_TEXT_LIMIT] for line in log.splitlines() if line.startswith("error:")), "")
 
 
 def _needs(made: Any) -> Needs:

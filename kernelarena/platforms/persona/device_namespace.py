@@ -167,6 +167,10 @@ def cuda_namespace(facts: PersonaFacts) -> dict[str, object]:
     def answer(value: Any) -> Callable[..., Any]:
         return lambda *_, **__: value
 
+    def seed(value: int) -> None:  # torch.manual_seed itself comes by here
+        generator.manual_seed(int(value))
+
+    generator = torch.default_generator
     nothing = answer(None)
     on_bfloat16 = facts.hip_version is not None or facts.capability >= (8, 0)
     return {
@@ -189,9 +193,10 @@ def cuda_namespace(facts: PersonaFacts) -> dict[str, object]:
         "memory_stats": answer({}), "memory_summary": answer(""), "memory_snapshot": answer([]),
         "reset_peak_memory_stats": nothing, "reset_accumulated_memory_stats": nothing,
         "reset_max_memory_allocated": nothing, "set_per_process_memory_fraction": nothing,
-        "empty_cache": nothing, "ipc_collect": nothing, "manual_seed": torch.manual_seed,
-        "manual_seed_all": torch.manual_seed, "seed": torch.seed, "seed_all": torch.seed,
-        "initial_seed": torch.initial_seed, "get_rng_state": lambda device=None: torch.get_rng_state(),
+        "empty_cache": nothing, "ipc_collect": nothing, "manual_seed": seed,
+        "manual_seed_all": seed, "seed": generator.seed,
+        "seed_all": generator.seed,
+        "initial_seed": generator.initial_seed, "get_rng_state": lambda device=None: torch.get_rng_state(),
         "set_rng_state": lambda state, device=None: torch.set_rng_state(state),
         "get_rng_state_all": lambda: [torch.get_rng_state()],
         "set_rng_state_all": lambda states: torch.set_rng_state(states[0]),

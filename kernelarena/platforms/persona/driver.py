@@ -18,6 +18,12 @@ if TYPE_CHECKING:
 _MILLISECONDS = 1.0  # of any tuning configuration: a constant, so that the choice is the same every time
 
 
+class GridTooLarge(RuntimeError):
+    """A grid that the runtime refuses, which it does with a bare ``invalid argument``."""
+
+    name = "grid"
+
+
 class PersonaDriver(DriverBase):  # type: ignore[misc]
     """Answers as the chip of ``facts``.
 
@@ -177,6 +183,7 @@ class Launcher:
             for tensor in pointers((argument,)):
                 if not self._recorder.ledger.on_device(tensor):
                     raise ValueError(f"Pointer argument (at {position}) cannot be accessed from Triton (cpu tensor?)")
+        self._check_grid((x, y, z))
         scratch = getattr(self._metadata, "global_scratch_size", 0)
         blocks = x * y * z
         if scratch and blocks:
@@ -187,6 +194,15 @@ class Launcher:
         self._recorder.launched(self._number, (x, y, z), tensors)
         if exit_hook is not None:
             exit_hook(launch_metadata)
+
+    def _check_grid(self, grid: tuple[int, int, int]) -> None:
+        threads = int(self._metadata.num_warps) * self._facts.target[2]
+        for axis, size, most in zip("xyz", grid, self._facts.max_grid, strict=True):
+            if self._facts.max_grid_threads is not None:
+                most = min(most, self._facts.max_grid_threads // threads)
+            if size > most:
+                shown = " × ".join(map(str, grid))
+                raise GridTooLarge(f"needs a grid of {shown} blocks; the device allows {most} in {axis}")
 
 
 def pointers(values: Sequence[Any]) -> Iterator[torch.Tensor]:

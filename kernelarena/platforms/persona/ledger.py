@@ -54,14 +54,18 @@ class Ledger:
         entry = self.find(tensor)
         return entry is not None and entry.device
 
-    def pass_in(self, tensor: torch.Tensor) -> None:
-        """Enter ``tensor`` as an argument of the kernel's entry, in device memory."""
-        entry = self.enter(tensor, device=True)
-        if entry is not None:
-            entry.device = entry.argument = True
+    def enter(self, tensor: torch.Tensor, *, device: bool, argument: bool = False) -> StorageFacts | None:
+        """Return the entry of ``tensor``'s storage, made now if it is new.
 
-    def enter(self, tensor: torch.Tensor, *, device: bool) -> StorageFacts | None:
-        """Return the entry of ``tensor``'s storage, made now if it is new."""
+        Parameters
+        ----------
+        tensor
+            Of any kind; None is returned for one without storage.
+        device
+            Whether new memory plays the device's.
+        argument
+            Whether the harness passes it to the kernel's entry, which puts it on the device in any case.
+        """
         key = _key(tensor)
         if key is None:
             return None
@@ -71,6 +75,8 @@ class Ledger:
             # at the same address and inherit the entry. It is not given back: the process does not live long.
             tensor.untyped_storage()._weak_ref()
             entry = self._entries[key] = StorageFacts(device)
+        if argument:
+            entry.device = entry.argument = True
         return entry
 
     def forget_launches(self) -> None:

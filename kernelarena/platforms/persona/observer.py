@@ -8,6 +8,7 @@ described on torch's meta device and answered with zeros.
 from __future__ import annotations
 
 import contextlib
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -108,6 +109,12 @@ class Observer(TorchDispatchMode):  # type: ignore[no-untyped-call]
         self._memory = memory
         self._placement: list[bool] = []
 
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        # Nothing is compiled by torch here, and shielding the dispatch function from its compiler would import that
+        # compiler at the first operator, which takes seconds.
+        return False
+
     @contextlib.contextmanager
     def call(self) -> Iterator[Observed]:
         """Account for one call of the entry on its own."""
@@ -155,7 +162,9 @@ class Observer(TorchDispatchMode):  # type: ignore[no-untyped-call]
         if self._real:
             return func(*args, **kwargs)
         large = sum(tensor.numel() for tensor in sources if tensor.layout == torch.strided) > _SKIP_ELEMENTS
-        if func.overloadpacket in _ALLOCATE or func.overloadpacket in _FILL or large:
+        if func.overloadpacket in _ALLOCATE and _allocated(args) <= _SKIP_ELEMENTS:
+            return func(*args, **kwargs)  # small enough to be what the host code says it is
+        if func.overloadpacket in _ALLOCATE or large:
             if func.is_view or func.overloadpacket in _METADATA:
                 return func(*args, **kwargs)
             return self._describe(func, args, kwargs, written)
@@ -169,9 +178,6 @@ class Observer(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
     def _describe(self, func: Any, args: Any, kwargs: Any, written: list[Any]) -> Any:
         """Answer with what the operator would return, without computing it if that is much."""
-        small = sum(tensor.numel() for tensor in written) <= _SKIP_ELEMENTS
-        if written and small and len(written) == 1 and func.overloadpacket in _FILL:
-            return func(*args, **kwargs)
         try:
             meta_args, meta_kwargs = _as_meta((args, kwargs))
             if "device" in meta_kwargs:
@@ -187,8 +193,6 @@ class Observer(TorchDispatchMode):  # type: ignore[no-untyped-call]
             raise torch.OutOfMemoryError(
                 f"out of memory on the device: tried to allocate {size} bytes of {self._memory}"
             )
-        if func.overloadpacket in _ALLOCATE and size <= _SKIP_ELEMENTS:
-            return func(*args, **kwargs)  # small enough to be what the host code says it is
         return tree_map_only(
             torch.Tensor,
             lambda leaf: lazy_zeros(leaf.shape, leaf.stride(), leaf.dtype) if leaf.device.type == "meta" else leaf,
@@ -254,6 +258,14 @@ def _flops_of(func: Any) -> Callable[..., float] | None:
 
     counter: Callable[..., float] | None = flop_registry.get(func.overloadpacket)
     return counter
+
+
+def _allocated(args: Any) -> int:
+    """Return the elements that an allocating operator is asked for: those of a size, or of the tensor to be like."""
+    for value in reversed(args[:2]):
+        if isinstance(value, list | tuple) and all(isinstance(length, int) for length in value):
+            return math.prod(value)
+    return args[0].numel() if args and isinstance(args[0], torch.Tensor) else 1
 
 
 def _written(func: Any, args: Any, kwargs: Any) -> list[Any]:

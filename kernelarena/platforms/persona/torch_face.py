@@ -12,6 +12,7 @@ from typing import Any
 
 import torch
 from torch.overrides import TorchFunctionMode
+from torch.utils import _device
 
 from kernelarena.platforms.persona.device_namespace import accelerator_namespace, cuda_namespace, nvtx_namespace
 from kernelarena.platforms.persona.facts import PersonaFacts
@@ -38,6 +39,7 @@ class FaceMode(TorchFunctionMode):
         super().__init__()
         self._ledger = ledger
         self._observer = observer
+        self._makers = _device._device_constructors()
         tensor: Any = torch.Tensor
         self._answers: dict[Any, Callable[..., Any]] = {
             tensor.device.__get__: lambda t: _DEVICE if self._ledger.on_device(t) else t.device,
@@ -63,6 +65,8 @@ class FaceMode(TorchFunctionMode):
         if getattr(func, "__name__", "") in _PLAIN:
             return func(*args, **kwargs)
         asked = kwargs.get("device")
+        if asked is None and func in self._makers:
+            asked = _device.CURRENT_DEVICE  # of set_default_device, whose own mode comes after this one
         if kwargs.get("pin_memory"):
             kwargs = {**kwargs, "pin_memory": False}
         if asked is not None:

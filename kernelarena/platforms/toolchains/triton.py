@@ -36,11 +36,15 @@ def preload() -> None:
     from triton.runtime.cache import triton_key
 
     triton_key()  # hashes the whole library: a third of a second
-    for warm in (_warm_ptxas, _warm_amd):
+    for warm in (_warm_specialisation, _warm_ptxas, _warm_amd):
         try:
             warm()
         except Exception:  # what cannot be warmed is loaded when it is needed
             continue
+
+
+def _warm_specialisation() -> None:
+    import triton.experimental.gluon.nvidia.hopper  # noqa: F401  the first launch imports it
 
 
 def _warm_ptxas() -> None:
