@@ -83,12 +83,11 @@ def execute(
         else:
             run.record(verdict)
     if judged:
+        from kernelarena.cluster.schedule import sweep  # here, because importing Ray takes its time
         from kernelarena.cluster.session import session
 
         say("starting Ray …" if options.ray_address is None else f"joining Ray at {options.ray_address} …")
         with session(options.ray_address, workers=options.workers or config.workers) as ray:
-            from kernelarena.cluster.schedule import sweep  # after Ray's surroundings have been set
-
             ready()
             with SweepProgress(cell.key for cell in judged) as progress:
                 for verdict in sweep(

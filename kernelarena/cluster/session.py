@@ -12,18 +12,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import ray
+
 from kernelarena.cluster import watchdog
 from kernelarena.errors import InfraError
 
 _OBJECT_STORE_BYTES = 80 << 20
 """Only texts of some kilobytes go through it; Ray takes no less than 75 MiB, and by default a third of the memory."""
-_QUIET = {
-    "RAY_USAGE_STATS_ENABLED": "0",
-    "RAY_BACKEND_LOG_LEVEL": "fatal",  # its C++ side writes to our standard error, past every setting for Python
-    "RAY_DEDUP_LOGS_SKIP_REGEX": ".",  # nor is it to report each lost worker on standard output; the verdict does
-    # A worker that dies leaves its children to the raylet, which ends them.
-    "RAY_kill_child_processes_on_worker_exit_with_raylet_subreaper": "true",
-}
 
 
 @dataclass(frozen=True)
@@ -68,9 +63,6 @@ def session(address: str | None = None, *, workers: int | None = None) -> Iterat
     InfraError
         If Ray does not start, or nothing answers at ``address``.
     """
-    os.environ.update({name: value for name, value in _QUIET.items() if name not in os.environ})
-    import ray  # after the environment: it is read at import
-
     logging.getLogger("ray").setLevel(logging.CRITICAL)
     folder = None
     with contextlib.ExitStack() as stack:
@@ -93,8 +85,6 @@ def session(address: str | None = None, *, workers: int | None = None) -> Iterat
 
 def _embedded(stack: contextlib.ExitStack, workers: int) -> Path:
     """Start Ray below this process, watched, and return the folder that it keeps its logs in."""
-    import ray
-
     before = set(_children())
     guard = subprocess.Popen(
         [sys.executable, "-I", "-S", watchdog.__file__],

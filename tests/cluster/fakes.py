@@ -1,50 +1,67 @@
-"""Judges for the schedule's tests: they decide at once, and do to their process what the kernel's id tells them to.
-
-Imported by Ray's workers, which find this folder on PYTHONPATH.
-"""
+"""A judge for tests of what surrounds it: it does to its process what a comment in the kernel says."""
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
 
+from kernelarena.errors import InputError
 from kernelarena.spec import Evidence, Reason, Status, Verdict
 
+FACTORY = "tests.cluster.fakes:Judge"
 LOG = "KERNELARENA_TEST_LOG"
+"""The folder in which every computed cell is noted, one file each, so that none is lost to a race."""
+
+
+def source(action):
+    return f"# do: {action}\ndef softmax(x):\n    return x\n"
+
+
+def computed(folder):
+    """Return how often each cell was computed."""
+    counts = {}
+    for path in Path(folder).glob("*@*@*"):
+        kernel, platform, _ = path.name.split("@")
+        counts[kernel, platform] = counts.get((kernel, platform), 0) + 1
+    return counts
+
+
+def notes(folder):
+    return [json.loads(path.read_text()) for path in Path(folder).glob("*@*@*")]
 
 
 class Judge:
-    """Notes every cell that it computes in the folder of ``LOG``, one file each, so that none is lost to a race."""
-
     def __init__(self):
         self.folder = Path(os.environ[LOG])
 
     def judge(self, kernel, task, platform, sweep, hidden_seed):
         before = len(list(self.folder.glob(f"{kernel.id}@{platform.id}@*")))
-        note = {"pid": os.getpid(), "seed": hidden_seed, "task": task.task.id, "time": time.time()}
-        action = kernel.files["kernel.py"]
-        if action == "child":
-            child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
-            note["child"] = child.pid
-        path = self.folder / f"{kernel.id}@{platform.id}@{before}"
-        path.write_text(json.dumps(note))
+        note = {"cell": [kernel.id, platform.id], "pid": os.getpid(), "seed": hidden_seed, "time": time.time()}
+        note["exit"] = subprocess.run(["sh", "-c", "exit 3"], check=False).returncode
+        action = re.search(r"# do: (\S+)", kernel.files["kernel.py"])[1]
+        if action == "hang":
+            note["child"] = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"]).pid
+        (self.folder / f"{kernel.id}@{platform.id}@{before}").write_text(json.dumps(note))
         if action == "die" or (action == "die-once" and before == 0):
             os.kill(os.getpid(), signal.SIGKILL)
         if action == "raise":
             raise RuntimeError("a bug\nwith two lines")
-        if action in ("hang", "child"):
+        if action == "bad-task":
+            raise InputError("tasks/x/reference.py:3: it does not work")
+        if action == "hang":
             time.sleep(600)
         if action == "slow":
-            time.sleep(0.2)
-        about = dict(task=kernel.task, kernel=kernel.id, language=kernel.language, platform=platform.id)
-        if action == "infra":
+            time.sleep(0.25)
+        about = {"task": kernel.task, "kernel": kernel.id, "language": kernel.language, "platform": platform.id}
+        if action == "hot":
             return Verdict(**about, status=Status.INFRA, reason=Reason.DEVICE_UNHEALTHY, detail="too hot")
         if action == "fail":
             return Verdict(**about, status=Status.FAIL, reason=Reason.MISMATCH, evidence=Evidence.COMPILED, detail="no")
-        return Verdict(**about, status=Status.PASS, evidence=Evidence.COMPILED, detail=str(hidden_seed))
+        return Verdict(**about, status=Status.PASS, evidence=Evidence.COMPILED, detail=f"seed {hidden_seed}")
 
     def close(self):
-        (self.folder / f"closed@{os.getpid()}").touch()
+        (self.folder / f"closed-{os.getpid()}").touch()

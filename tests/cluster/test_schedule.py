@@ -1,0 +1,145 @@
+import itertools
+import time
+
+import pytest
+
+from kernelarena.cluster import schedule as module
+from kernelarena.cluster import watchdog
+from kernelarena.errors import InputError
+from kernelarena.platforms.backend import Availability
+from kernelarena.spec import Deadlines, Evidence, Reason, Status, Sweep
+from tests.cluster import fakes, samples
+
+pytestmark = pytest.mark.ray
+
+
+@pytest.fixture
+def sweep(ray_session, log):
+    def sweep(cells, *, config=None, available=samples.AVAILABLE, **options):
+        options = {"hidden_seed": 7, "factory": fakes.FACTORY, **options}
+        return module.sweep(cells, ray_session, config=config or Sweep(), available=available, **options)
+
+    return sweep
+
+
+def keyed(verdicts):
+    found = {}
+    for verdict in verdicts:
+        assert (verdict.kernel, verdict.platform) not in found, "one verdict a cell"
+        found[verdict.kernel, verdict.platform] = verdict
+    return found
+
+
+def test_every_cell_gets_its_verdict_and_judges_are_closed(sweep, log):
+    cells = samples.cells({f"k{n}": "fail" if n % 2 else "pass" for n in range(6)})
+    verdicts = keyed(sweep(cells))
+    assert verdicts.keys() == {cell.key for cell in cells}
+    assert {key for key, verdict in verdicts.items() if verdict.status is Status.FAIL} == {
+        cell.key for cell in cells if "do: fail" in cell.kernel.files["kernel.py"]
+    }
+    assert all(verdict.attempts == 1 for verdict in verdicts.values())
+    assert fakes.computed(log) == dict.fromkeys(verdicts, 1)
+    assert {note["seed"] for note in fakes.notes(log)} == {7}
+    assert {note["exit"] for note in fakes.notes(log)} == {3}, "Ray leaves a worker's children to the worker"
+    pids = {note["pid"] for note in fakes.notes(log)}
+    assert {path.name for path in log.glob("closed-*")} == {f"closed-{pid}" for pid in pids}
+
+
+def test_cells_are_handed_out_in_order_to_whoever_is_free(sweep, log):
+    cells = samples.cells({"first": "slow", **{f"k{n}": "slow" for n in range(5)}}, ("mi300",))
+    keyed(sweep(cells))
+    notes = sorted(fakes.notes(log), key=lambda note: note["time"])
+    started = [tuple(note["cell"]) for note in notes]
+    places = {cell.key: place for place, cell in enumerate(cells)}
+    assert all(abs(places[key] - place) <= 1 for place, key in enumerate(started)), "two workers, one cell each"
+    assert len({note["pid"] for note in notes}) == 2
+
+
+def test_a_worker_that_dies_costs_a_retry_and_no_other_cell(sweep, log):
+    cells = samples.cells({"a": "pass", "b": "die-once", "c": "pass", "d": "pass"}, ("mi300",))
+    verdicts = keyed(sweep(cells))
+    assert {verdict.status for verdict in verdicts.values()} == {Status.PASS}
+    assert {key[0]: verdict.attempts for key, verdict in verdicts.items()} == {"a": 1, "b": 2, "c": 1, "d": 1}
+    assert fakes.computed(log) == {("a", "mi300"): 1, ("b", "mi300"): 2, ("c", "mi300"): 1, ("d", "mi300"): 1}
+
+
+@pytest.mark.parametrize("retries", [0, 1])
+def test_a_cell_that_always_kills_its_worker_ends_as_infrastructure(sweep, log, retries):
+    verdicts = keyed(sweep(samples.cells({"a": "die", "b": "pass"}, ("mi300",)), config=Sweep(retries=retries)))
+    lost = verdicts["a", "mi300"]
+    assert (lost.status, lost.reason, lost.attempts) == (Status.INFRA, Reason.WORKER_LOST, retries + 1)
+    assert "the worker process died" in lost.detail
+    assert "\n" not in lost.detail
+    assert verdicts["b", "mi300"].status is Status.PASS
+    assert fakes.computed(log)["a", "mi300"] == retries + 1
+
+
+def test_a_bug_of_the_judge_costs_its_cell_and_its_worker(sweep, log):
+    verdicts = keyed(sweep(samples.cells({"a": "raise", "b": "pass", "c": "pass"}, ("mi300",))))
+    lost = verdicts["a", "mi300"]
+    assert (lost.status, lost.reason, lost.attempts) == (Status.INFRA, Reason.WORKER_LOST, 1)
+    assert lost.detail.endswith("RuntimeError: a bug with two lines")
+    assert verdicts["b", "mi300"].status is verdicts["c", "mi300"].status is Status.PASS
+    buggy = {note["pid"] for note in fakes.notes(log) if note["cell"][0] == "a"}
+    later = max(fakes.notes(log), key=lambda note: note["time"])
+    assert later["pid"] not in buggy or later["cell"][0] == "a"
+
+
+def test_trouble_that_the_judge_reports_is_tried_again(sweep, log):
+    (verdict,) = sweep(samples.cells({"a": "hot"}, ("mi300",)), config=Sweep(retries=2))
+    assert (verdict.status, verdict.reason, verdict.detail) == (Status.INFRA, Reason.DEVICE_UNHEALTHY, "too hot")
+    assert verdict.attempts == 3
+    assert fakes.computed(log) == {("a", "mi300"): 3}
+
+
+def test_a_broken_task_ends_the_run_unless_it_is_to_go_on(sweep):
+    cells = samples.cells({"a": "bad-task", "b": "pass"}, ("mi300",))
+    with pytest.raises(InputError, match=r"reference.py:3: it does not work"):
+        list(sweep(cells))
+    verdicts = keyed(sweep(cells, config=Sweep(keep_going=True)))
+    assert verdicts["a", "mi300"].status is Status.INFRA
+    assert verdicts["b", "mi300"].status is Status.PASS
+
+
+def test_a_judge_that_hangs_is_ended(sweep, log, monkeypatch):
+    monkeypatch.setattr(module, "_CALLS", 1)
+    config = Sweep(deadlines=Deadlines(compile=0.5, call=0.5))
+    verdicts = keyed(sweep(samples.cells({"a": "hang", "b": "pass"}, ("mi300",)), config=config))
+    assert (verdicts["a", "mi300"].status, verdicts["a", "mi300"].reason) == (Status.INFRA, Reason.WORKER_LOST)
+    assert "did not answer within 1 s" in verdicts["a", "mi300"].detail
+    assert verdicts["b", "mi300"].status is Status.PASS
+
+
+def test_stopping_ends_workers_and_their_children(sweep, log):
+    stopped = False
+    cells = samples.cells({"a": "pass", "b": "hang", "c": "hang", "d": "pass"}, ("mi300",))
+    verdicts = sweep(cells, stopped=lambda: stopped or len(fakes.computed(log)) == 3)
+    assert [verdict.kernel for verdict in verdicts] == ["a"]
+    assert ("d", "mi300") not in fakes.computed(log), "nothing is handed out any more"
+    pids = [note[key] for note in fakes.notes(log) for key in ("pid", "child") if key in note]
+    end = time.monotonic() + 20
+    while watchdog.table().keys() & set(pids) and time.monotonic() < end:
+        time.sleep(0.05)
+    assert not watchdog.table().keys() & set(pids)
+
+
+def test_leaving_the_iteration_ends_it(sweep, log):
+    verdicts = sweep(samples.cells({f"k{n}": "slow" for n in range(20)}, ("mi300",)))
+    assert len(list(itertools.islice(verdicts, 2))) == 2
+    verdicts.close()
+    count = len(fakes.notes(log))
+    time.sleep(1)
+    assert len(fakes.notes(log)) == count < 20
+
+
+def test_a_device_that_no_host_has_is_infrastructure(sweep, log):
+    available = {**samples.AVAILABLE, "mi300": Availability((Evidence.MEASURED,))}
+    verdicts = keyed(sweep(samples.cells({"a": "pass"}), available=available))
+    lost = verdicts["a", "mi300"]
+    assert (lost.status, lost.reason) == (Status.INFRA, Reason.DEVICE_UNAVAILABLE)
+    assert "platform:mi300" in lost.detail
+    assert verdicts["a", "h100"].status is Status.PASS
+
+
+def test_nothing_to_do_is_done_at_once(sweep):
+    assert list(sweep([])) == []
