@@ -26,7 +26,7 @@ class Judge:
 
     def __init__(self) -> None:
         self._zygotes: dict[Mode, Zygote] = {}
-        self._problems: dict[Platform, Problems] = {}
+        self._problems: dict[str, Problems] = {}
 
     def judge(self, kernel: Kernel, task: TaskSource, platform: Platform, sweep: Sweep, hidden_seed: int) -> Verdict:
         """Run every gate for which evidence can be had here.
@@ -59,7 +59,7 @@ class Judge:
         found: dict[str, Any]
         try:
             if Evidence.EMULATED in available.evidence:
-                problems = self._problems.setdefault(platform, Problems(platform))
+                problems = self._problems_of(platform)
                 found = emulate(lambda: self._zygote(Mode.INTERPRET), problems, kernel, task, sweep, hidden_seed)
             elif Evidence.COMPILED in available.evidence:
                 found = compile_gate(lambda: self._zygote(Mode.COMPILE), kernel, task, platform, sweep)
@@ -91,6 +91,12 @@ class Judge:
         if zygote is None or not zygote.alive:
             zygote = self._zygotes[mode] = Zygote(mode)
         return zygote
+
+    def _problems_of(self, platform: Platform) -> Problems:
+        known = self._problems.get(platform.id)
+        if known is None or known.platform != platform:
+            known = self._problems[platform.id] = Problems(platform)
+        return known
 
     def close(self) -> None:
         """End every process that was started."""
