@@ -1,8 +1,7 @@
-"""Remembers the compile gate's decisions on disk, by everything that they follow from.
+"""Remembers decisions of the compile gate on disk, by the content of everything that they depend on.
 
-The key covers the kernel, the task, the chip and the toolchain. What a kernel imports from elsewhere (an adapter of a
-published package, say) is not known before it has run, so an entry also names those files with their digests, and
-counts only while they are the same. A look-up imports neither torch nor Triton.
+Looking one up imports neither torch nor Triton. An entry names the files that the kernel imported from outside its own
+folder (a published kernel package, say), and holds only while those are unchanged.
 """
 
 from __future__ import annotations
@@ -12,7 +11,10 @@ import hashlib
 import importlib.metadata
 import json
 import os
+import sys
 import tempfile
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -22,59 +24,89 @@ from kernelarena.protocol.compile import Decision
 from kernelarena.spec import Kernel, Language, Platform, TaskSource
 from kernelarena.spec.paths import cache_dir
 
-_VERSION = 1
-"""Raise it when the gate decides anything differently."""
+_PACKAGE = Path(__file__).resolve().parent.parent
 
 
 def toolchain(language: Language) -> str:
-    """Return what builds kernels of a language here, with its version, for a verdict: ``triton 3.9.0``."""
-    if language is Language.TORCH:
-        return f"torch {importlib.metadata.version('torch')}"
-    return triton.described()
+    """Return what builds kernels of a language, with its version: ``triton 3.9.0``."""
+    return f"torch {_version('torch')}" if language is Language.TORCH else triton.described()
 
 
 def key(kernel: Kernel, task: TaskSource, platform: Platform) -> str:
-    """Return the key of a cell: SHA-256, hex."""
+    """Return the name of an entry: SHA-256, hex, over all that the decision depends on.
+
+    That is the kernel's sources and entry; the task with its shapes, dtypes and reference; the platform with its
+    target and limits; the versions of Triton, torch, NumPy and Python; and the harness's own code of this gate.
+    """
     parts = {
-        "version": _VERSION,
         "kernel": kernel.digest,
         "task": task.digest,
-        "platform": platform.model_dump(mode="json", exclude={"source", "notes", "title", "ray", "detect"}),
-        "toolchain": [triton.described(), toolchain(Language.TORCH)],
+        "platform": platform.model_dump_json(),
+        "triton": triton.version(),
+        "torch": _version("torch"),
+        "numpy": _version("numpy"),
+        "python": list(sys.version_info[:3]),
+        "harness": _own_code(),
     }
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
-def load(key: str) -> Decision | None:
-    """Return the decision kept under ``key`` if there is one and the files that it depends on have not changed."""
+def load(name: str) -> Decision | None:
+    """Return the decision remembered under ``name``; None if there is none, or it is damaged or out of date."""
     try:
-        decision = Decision.model_validate_json(_path(key).read_bytes())
-    except (OSError, ValidationError):  # absent, or of another version, or cut short by a full disk
+        decision = Decision.model_validate_json(_path(name).read_bytes())
+    except (OSError, ValidationError):
         return None
-    return decision if all(_digest(path) == known for path, known in decision.sources.items()) else None
+    fresh = all(_file_digest(path) == digest for path, digest in decision.sources.items())
+    return decision if fresh else None
 
 
-def store(key: str, decision: Decision) -> None:
-    """Keep a decision; where the disk does not take it, it is not kept."""
-    path = _path(key)
+def store(name: str, decision: Decision) -> None:
+    """Remember a decision. A cache that cannot be written costs time, never a run."""
+    path = _path(name)
     with contextlib.suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=".new-")
+        descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=".new-")
         try:
-            with os.fdopen(descriptor, "w", encoding="utf-8", errors="backslashreplace") as file:
+            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
                 file.write(decision.model_dump_json())
-            Path(name).replace(path)  # readers see the old entry or the new one, whole
+            os.replace(temporary, path)  # whole or not at all, also for a reader at the same moment
         except BaseException:
-            Path(name).unlink(missing_ok=True)
+            os.unlink(temporary)
             raise
 
 
-def _path(key: str) -> Path:
-    return cache_dir() / "compile" / key[:2] / f"{key}.json"
+def _path(name: str) -> Path:
+    return cache_dir() / "compile" / name[:2] / f"{name}.json"
 
 
-def _digest(path: str) -> str | None:
+def _file_digest(path: str) -> str | None:
     try:
         return hashlib.sha256(Path(path).read_bytes()).hexdigest()
     except OSError:
         return None
+
+
+@cache
+def _version(distribution: str) -> str | None:
+    try:
+        return importlib.metadata.version(distribution)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+@cache
+def _own_code() -> str:
+    """Digest of the modules that make up this gate, so that no change of theirs needs a version to be bumped."""
+    digest = hashlib.sha256()
+    for path in _own_files():
+        digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()
+
+
+def _own_files() -> Iterator[Path]:
+    yield from sorted((_PACKAGE / "platforms" / "persona").glob("*.py"))
+    yield from sorted((_PACKAGE / "platforms" / "toolchains").glob("*.py"))
+    yield from sorted((_PACKAGE / "protocol").glob("compile*.py"))
+    for name in ("entry", "fallback", "limits", "occupancy"):
+        yield _PACKAGE / "protocol" / f"{name}.py"
