@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kernelarena.metrics import Rate, pass_rates, portability, reasons
+from kernelarena.metrics import RAN, Rate, pass_rates, portability, reasons
 from kernelarena.report import words
 from kernelarena.report.text import listing, plural
-from kernelarena.spec import Evidence, Reason, RunData, Status, Verdict
+from kernelarena.spec import Evidence, Reason, ReasonGroup, RunData, Status, Verdict
 
 _MOST_NAMED = 6
 """Platforms that a sentence names one by one; more are given as a range."""
@@ -89,7 +89,22 @@ def _everywhere(data: RunData) -> str:
         one, several = words.CLAIM[evidence]
         claim = one if everywhere == 1 else several
         parts.append(f"{everywhere} of {plural(len(known), 'kernel')} {claim} all {platforms} platforms")
+    if refuted := _refuted(data.verdicts):
+        parts.append(
+            f"{refuted} that {'builds fails where it was' if refuted == 1 else 'build fail where they were'} run"
+        )
     return _sentence("; ".join(parts)) if parts else ""
+
+
+def _refuted(verdicts: Sequence[Verdict]) -> int:
+    """Count kernels that build for some chip but went wrong where they were run: there, building promises nothing."""
+    builds = {v.kernel for v in verdicts if v.evidence is Evidence.COMPILED and v.status is Status.PASS}
+    wrong = {
+        v.kernel
+        for v in verdicts
+        if v.evidence in RAN and v.reason is not None and v.reason.group is not ReasonGroup.COMPILE
+    }
+    return len(builds & wrong)
 
 
 def _losses(verdicts: Sequence[Verdict]) -> str:

@@ -91,15 +91,17 @@ def size(number: float | None) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Return ``0.4 s``, ``12 s``, ``3 min 20 s`` or ``2 h 5 min``."""
+    """Return ``0.4 s``, ``12 s``, ``3 min 20 s``, ``2 min`` or ``2 h 5 min``."""
     if seconds < 10:
         return f"{seconds:.1f} s"
     whole = round(seconds)
     if whole < 60:
         return f"{whole} s"
     if whole < 3600:
-        return f"{whole // 60} min {whole % 60} s"
-    return f"{whole // 3600} h {whole % 3600 // 60} min"
+        parts = ((whole // 60, "min"), (whole % 60, "s"))
+    else:
+        parts = ((whole // 3600, "h"), (whole % 3600 // 60, "min"))
+    return " ".join(f"{number} {unit}" for number, unit in parts if number)
 
 
 def joined(parts: Iterable[str | None], separator: str = " · ") -> str:

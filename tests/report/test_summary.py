@@ -10,7 +10,7 @@ def test_the_answer_of_the_realistic_run(data):
     assert sentences(data) == [
         "7 of 12 kernels give right answers on cpu (emulated, not measured); 7 of 11 kernels build for and fit mi250, "
         "8 of 12 mi300, 8 of 12 rx7900, 9 of 11 a100 and 10 of 11 h100 (compiled, never run there).",
-        "4 of 12 kernels build for and fit all 5 platforms.",
+        "4 of 12 kernels build for and fit all 5 platforms; 4 that build fail where they were run.",
         "Most is lost to syntax-error (5 compiled cells: the file is not valid source), then to resource-exceeded "
         "(5 compiled) and unsupported-feature (4 compiled).",
     ]
@@ -60,6 +60,17 @@ def test_kinds_of_evidence_are_not_added_up(make):
     )
     assert "2 emulated cells" in sentences(run)[-1]
     assert "crash (2 compiled)" in sentences(run)[-1]
+
+
+def test_a_kernel_that_builds_but_went_wrong_where_it_ran_is_pointed_out(make):
+    def said(*verdicts):
+        return " ".join(sentences(make.data(list(verdicts))))
+
+    builds, wrong = make.verdict("rope-half", "mi300"), make.failed("rope-half", "cpu", Reason.MISMATCH, "")
+    assert "1 that builds fails where it was run." in said(builds, wrong)
+    assert "where it was run" not in said(builds, make.verdict("rope-half", "cpu"))
+    assert "where it was run" not in said(builds, make.failed("rope-half", "cpu", Reason.IMPORT_ERROR, ""))
+    assert "where it was run" not in said(builds, make.failed("softmax-1024", "cpu", Reason.MISMATCH, ""))
 
 
 def test_without_a_verdict_nothing_is_claimed(make):

@@ -91,7 +91,7 @@ def test_sizes(bytes_, words):
 
 @pytest.mark.parametrize(
     ("seconds", "words"),
-    [(0.42, "0.4 s"), (12.2, "12 s"), (59.9, "1 min 0 s"), (200, "3 min 20 s"), (7500, "2 h 5 min")],
+    [(0.42, "0.4 s"), (12.2, "12 s"), (59.9, "1 min"), (200, "3 min 20 s"), (7500, "2 h 5 min")],
 )
 def test_durations(seconds, words):
     assert duration(seconds) == words
