@@ -11,7 +11,7 @@ L     terms of the longest sum in the reference
 g     growth, max(1, √L / 2)
 T, E  largest |t| and largest |n − t| of the row that the element lies in (the last dimension; a vector is one row)
 C     largest conditioning of that row
-ρ     k·g·C + 2·g·ε·T, what rounding in ε arithmetic explains
+ρ     k·g·C + 4·g·ε·T, what rounding in ε arithmetic explains
 ====  ==============================================================================================================
 
 the kernel passes if all three hold:
@@ -88,7 +88,7 @@ import torch
 from torch import Tensor
 
 from kernelarena.protocol.difference import describe_class, describe_elements, describe_size, describe_whole
-from kernelarena.protocol.truth import Output, Truth, row_max, truth
+from kernelarena.protocol.truth import Output, Truth, in_range, row_max, truth
 from kernelarena.spec.vocabulary import Reason
 
 __all__ = ["Bounds", "Comparison", "Truth", "bounds", "compare", "truth"]
@@ -99,8 +99,10 @@ ULPS = 2.0
 """Floor of the element-wise bound, in ulp of t: one rounding to the dtype and one of an intermediate."""
 ROUNDINGS = 1.5
 """Floor of the bounds on norm and bias, in unit roundoffs of the norm of t."""
-SUM_ULPS = 2.0
+SUM_ULPS = 4.0
 """ε of the row's scale that a sum of one sign may lose for each unit of growth."""
+FEW = 64
+"""A row of fewer elements, or of equal ones, says too little about the scale of the numbers that went into it."""
 ZEROS_CAP = 0.5
 """Share of the norm of t that n's error can never excuse."""
 REDUCED_CAP = 0.1
@@ -147,14 +149,16 @@ def bounds(output: Output, truth: Truth) -> Bounds:
         The trial that it belongs to.
     """
     kind = torch.finfo(output.framework.dtype)
-    t = torch.where(output.value.isfinite(), output.value, 0.0)
+    t = torch.where(in_range(output.value, kind.max), output.value, 0.0)
     missed = _error(output.framework, t, output.value)
     unit, smallest = kind.eps / 2, _smallest(kind)
-    growth = max(1.0, math.sqrt(truth.terms) / 2)
+    growth = max(1.0, truth.terms / 4 if truth.repeated else math.sqrt(truth.terms) / 2)
     scale, length = row_max(t.abs()), float(t.norm())
     ulp = _ulp(t, kind)
 
-    rounding = K * growth * output.conditioning + SUM_ULPS * growth * truth.unit * scale
+    few = truth.repeated or (t.dim() > 1 and t.shape[-1] < FEW)
+    typical = scale.max() if few and scale.numel() else scale
+    rounding = K * growth * output.conditioning + SUM_ULPS * growth * truth.unit * typical
     rounding_norm = K * growth * output.conditioning_norm + SUM_ULPS * growth * truth.unit * length
     underflow = math.sqrt(t.numel()) * smallest
     # To first order, conditioning is proportional to the perturbation.
@@ -163,16 +167,20 @@ def bounds(output: Output, truth: Truth) -> Bounds:
     reduced = K * (coarsening * output.conditioning + coarse * scale) + ulp
     reduced_norm = K * (coarsening * output.conditioning_norm + coarse * length) + underflow
 
+    own_norm = float(missed.norm())
+    even = own_norm / output.conditioning_norm if output.conditioning_norm > 0 else 0.0
+    own = torch.maximum(row_max(missed.abs()), even * output.conditioning)
+
     if kind.bits == 8:
         # Half an ulp is lost by rounding; the rest is the neighbour being chosen because of a difference far smaller.
         element = ulp * (1 + 1e-6)
         flips = math.sqrt(FLIPS * float(ulp.square().sum()) + (float(ulp.max()) ** 2 if ulp.numel() else 0.0))
-        norm = flips + K * max(float(missed.norm()), output.conditioning_norm)
+        norm = flips + K * max(own_norm, output.conditioning_norm)
         bias = norm
     else:
-        element = torch.maximum(K * torch.minimum(row_max(missed.abs()), reduced), ULPS * ulp) + rounding
+        element = torch.maximum(K * torch.minimum(own, reduced), ULPS * ulp) + rounding
         floor = ROUNDINGS * unit * length
-        norm = max(K * min(float(missed.norm()), reduced_norm), floor) + rounding_norm + underflow
+        norm = max(K * min(own_norm, reduced_norm), floor) + rounding_norm + underflow
         bias = max(K * abs(_along(missed, t, length)), floor) + rounding_norm + underflow
     cap = max(ZEROS_CAP * length, rounding_norm + underflow)
     return Bounds(

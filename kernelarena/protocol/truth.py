@@ -61,6 +61,8 @@ class Truth:
     outputs: tuple[Output, ...]
     terms: int
     """Terms of the longest sum in the reference; what honest rounding grows with."""
+    repeated: bool
+    """Whether rows of an input hold one value over and over, so that rounding errors of a sum all point one way."""
     unit: float
     """ε: unit roundoff of the type that an honest kernel computes in."""
     coarse_unit: float
@@ -107,7 +109,8 @@ def truth(reference: Reference, inputs: Mapping[str, Any], *, seed: int) -> Trut
     coarse = max([HALF_UNIT, *(torch.finfo(tensor.dtype).eps / 2 for tensor in _floating(inputs))])
     framework = _framework(reference, inputs, values)
     values = [_flat(value.double() if value.is_floating_point() else value) for value in values]
-    conditioning, norms = _conditioning(reference, inputs, wide, values, unit=unit, seed=seed)
+    ranges = [torch.finfo(_real(native.dtype)).max if _is_inexact(native) else math.inf for native in framework]
+    conditioning, norms = _conditioning(reference, inputs, wide, values, ranges, unit=unit, seed=seed)
     outputs = tuple(
         Output(
             dtype=native.dtype,
@@ -119,18 +122,29 @@ def truth(reference: Reference, inputs: Mapping[str, Any], *, seed: int) -> Trut
         )
         for value, native, rows, norm in zip(values, framework, conditioning, norms, strict=True)
     )
-    return Truth(outputs=outputs, terms=terms, unit=unit, coarse_unit=coarse, precision=precision)
+    return Truth(
+        outputs=outputs,
+        terms=terms,
+        repeated=any(_is_repeated(tensor) for tensor in _floating(inputs)),
+        unit=unit,
+        coarse_unit=coarse,
+        precision=precision,
+    )
 
 
 def row_max(values: Tensor) -> Tensor:
-    """Return the largest of each row, kept as a dimension of 1; nan where there is none is 0, and infinities too.
+    """Return the largest of each row, kept as a dimension of 1.
 
-    A row is the last dimension; a tensor of at most one dimension is one row.
+    A row is the last dimension; a tensor of at most one dimension is one row. Of no values, the largest is 0.
     """
-    finite = torch.where(values.isfinite(), values, 0.0)
-    if finite.numel() == 0:
-        return finite.new_zeros([1] * finite.dim())
-    return finite.amax(-1, keepdim=True) if finite.dim() > 1 else finite.max().reshape([1] * finite.dim())
+    if values.numel() == 0:
+        return values.new_zeros([1] * values.dim())
+    return values.amax(-1, keepdim=True) if values.dim() > 1 else values.max().reshape([1] * values.dim())
+
+
+def in_range(value: Tensor, largest: float) -> Tensor:
+    """Tell which numbers a dtype can hold: what overflows it is no scale to measure errors by."""
+    return value.abs() <= largest  # false for nan
 
 
 def _observed(reference: Reference, inputs: Mapping[str, Any]) -> tuple[list[Tensor], int]:
@@ -192,11 +206,12 @@ def _conditioning(
     inputs: Mapping[str, Any],
     wide: Mapping[str, Any],
     values: list[Tensor],
+    ranges: list[float],
     *,
     unit: float,
     seed: int,
 ) -> tuple[list[Tensor], list[float]]:
-    rows = [torch.zeros_like(row_max(value.double())) for value in values]
+    rows = [torch.zeros_like(row_max(value), dtype=torch.float64) for value in values]
     norms = [0.0] * len(values)
     inexact = [value for value in values if value.is_floating_point() and value.numel()]
     if not inexact or not _floating(inputs):
@@ -211,8 +226,9 @@ def _conditioning(
         for index, moved in enumerate(_call(reference, nearby)):
             if values[index].is_floating_point():
                 shift = (_flat(moved).double() - values[index]).abs()
+                shift = torch.where(shift.isfinite() & in_range(values[index], ranges[index]), shift, 0.0)
                 rows[index] = torch.maximum(rows[index], row_max(shift))
-                norms[index] = max(norms[index], float(torch.where(shift.isfinite(), shift, 0.0).norm()))
+                norms[index] = max(norms[index], float(shift.norm()))
     return rows, norms
 
 
@@ -232,7 +248,20 @@ def _widened(inputs: Mapping[str, Any], dtype: torch.dtype) -> dict[str, Any]:
 
 def _is_value(value: Any) -> bool:
     """Whether it is a floating-point tensor with something in it; an empty vector only stands for its dtype."""
-    return isinstance(value, Tensor) and (value.is_floating_point() or value.is_complex()) and value.shape != (0,)
+    return isinstance(value, Tensor) and _is_inexact(value) and value.shape != (0,)
+
+
+def _is_inexact(value: Tensor) -> bool:
+    return value.is_floating_point() or value.is_complex()
+
+
+def _is_repeated(value: Tensor) -> bool:
+    """Whether at least half of the elements equal their neighbour in the row, and not because they are zero."""
+    if value.dim() == 0 or value.shape[-1] < 2:
+        return False
+    wide = value if value.is_complex() else value.float()
+    here, there = wide[..., 1:], wide[..., :-1]
+    return bool(((here == there) & (here != 0)).float().mean() >= 0.5)
 
 
 def _floating(inputs: Mapping[str, Any]) -> list[Tensor]:
