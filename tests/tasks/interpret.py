@@ -1,0 +1,87 @@
+"""Run the shipped kernels in Triton's interpreter.
+
+A program of its own, because the interpreter is chosen before Triton is imported:
+``TRITON_INTERPRET=1 python -m tests.tasks.interpret SCRATCH`` prints one JSON line for each trial.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from itertools import cycle
+from pathlib import Path
+from typing import Any
+
+from kernelarena.platforms import catalogue
+from kernelarena.platforms.persona import emulation
+from kernelarena.protocol.entry import load_entry
+from kernelarena.protocol.sampler import Sampler
+from kernelarena.protocol.tolerance import compare
+from kernelarena.protocol.truth import truth
+from kernelarena.spec import Kernel, Layout, Shape, Task
+from kernelarena.spec.kernels import load_kernels
+from tests.tasks.conftest import TASKS, operator
+
+AWKWARD: dict[str, list[tuple[int, ...]]] = {
+    "add": [(1, 1), (7, 1031), (129, 17), (33, 9), (257, 5)],
+    "gelu_tanh_and_mul": [(1, 1), (3, 1031), (131, 17), (33, 9), (257, 5)],
+    "softmax": [(1, 1), (3, 4099), (17, 257), (37, 15), (5, 1024)],
+    "layer_norm": [(1, 1), (3, 2053), (17, 130), (300, 7), (5, 512)],
+    "rms_norm_residual": [(1, 1), (3, 2053), (17, 130), (300, 7), (5, 512)],
+    "cross_entropy": [(1, 2), (3, 4099), (17, 257), (300, 13), (7, 1024)],
+    "matmul": [(1, 1, 1), (37, 131, 67), (16, 16, 1000), (129, 127, 33), (17, 257, 1)],
+    "bmm": [(1, 1, 1, 1), (3, 37, 131, 67), (7, 16, 16, 100), (2, 129, 1, 33), (2, 1, 127, 5)],
+    "rotary_embedding": [(1, 1, 1, 2), (7, 5, 3, 66), (9, 3, 1, 256), (67, 4, 4, 6), (3, 7, 2, 128)],
+    "attention": [(1, 1, 1, 64), (2, 3, 67, 64), (1, 2, 129, 128), (1, 5, 33, 64), (3, 1, 31, 128)],
+    "cumsum": [(1, 1), (3, 2053), (17, 130), (300, 7), (5, 512)],
+    "fp8_quantise_rows": [(1, 1), (3, 4099), (17, 257), (37, 15), (5, 1024)],
+}
+"""Sizes in the order of the dims: ones, primes, one beyond a tile, rows longer than any tile."""
+
+
+def shapes(task: Task) -> Iterator[Shape]:
+    """Every size, with dtypes, distributions and layouts taking turns at different paces."""
+    distributions, layouts = cycle(task.distributions), cycle(Layout)
+    for turn, sizes in enumerate(AWKWARD[task.id]):
+        dims = dict(zip(task.dims, sizes, strict=True))
+        problem = task.why_not(dims)
+        assert problem is None, f"{task.id} {dims}: {problem}"
+        for dtype in (task.dtypes[turn % len(task.dtypes)], task.dtypes[(turn + 1) % len(task.dtypes)]):
+            yield Shape(dims=dims, dtype=dtype, distribution=next(distributions), layout=next(layouts))
+
+
+PLATFORMS = catalogue.load()
+
+
+def trial(kernel: Kernel, shape: Shape, folder: Path, scratch: Path, flavour: str) -> dict[str, Any]:
+    """Run one kernel on one shape and hold it against its reference."""
+    op = operator(kernel.task)
+    inputs = op.inputs(shape, Sampler(shape, 0, dtypes=PLATFORMS[flavour].dtype))
+    expected = truth(op.reference, inputs, seed=0)
+    with emulation(PLATFORMS["cpu"], scratch):
+        outputs = load_entry(folder, kernel.file, kernel.function)(*inputs.values())
+    found = compare(expected, outputs if isinstance(outputs, tuple) else (outputs,))
+    return {
+        "kernel": kernel.id,
+        "shape": f"{shape} of {flavour}",
+        "passed": found.passed,
+        "detail": f"{found.reason}: {found.detail}",
+        "error": found.error,
+    }
+
+
+def main(scratch: Path) -> None:
+    """Run every trial of every shipped kernel."""
+    for task in TASKS.values():
+        kernels, _ = load_kernels([str(Path(task.origin) / "kernels")], tasks=set(TASKS))
+        for kernel in kernels:
+            folder = Path(kernel.origin)
+            flavours = ("h100", "mi300") if task.task.id == "fp8_quantise_rows" else ("h100",)
+            for flavour in flavours:
+                for shape in shapes(task.task):
+                    print(json.dumps(trial(kernel, shape, folder, scratch, flavour)), flush=True)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
