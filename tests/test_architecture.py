@@ -62,7 +62,7 @@ def test_no_vendor_is_named_outside_platforms(path):
 
 def test_the_command_line_starts_without_heavy_imports():
     script = (
-        "import sys, kernelarena.cli, kernelarena.cli.main, kernelarena.cli.sweep, kernelarena.cli.check\n"
+        "import sys, kernelarena.cli, kernelarena.cli.commands, kernelarena.cli.sweep, kernelarena.cli.check\n"
         "heavy = {'torch', 'triton', 'ray', 'pandas', 'numpy', 'pyarrow'} & sys.modules.keys()\n"
         "assert not heavy, heavy"
     )

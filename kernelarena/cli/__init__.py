@@ -22,7 +22,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run ``kab-mc`` and return its exit code."""
-    from kernelarena.cli.main import kab_mc
+    from kernelarena.cli.commands import ReaderGone, kab_mc
 
     try:
         result = kab_mc.main(args=arguments, prog_name="kab-mc", standalone_mode=False)
@@ -35,8 +35,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except (click.Abort, KeyboardInterrupt):
         _complain("interrupted")
         return InfraError.exit_code
-    except BrokenPipeError:
-        # Whoever read our output has seen enough. Python flushes once more at exit, which must not complain.
+    except ReaderGone:
+        # Python flushes once more at exit, which must not complain.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     return result if isinstance(result, int) else 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import platform
 import subprocess
 from importlib import metadata
@@ -10,14 +11,8 @@ from pathlib import Path
 from kernelarena import __version__
 from kernelarena.spec.run import Environment
 
-_DISTRIBUTIONS = {
-    "torch": ("torch",),
-    "triton": ("triton", "pytorch-triton-rocm", "triton-rocm", "pytorch-triton"),
-    "ray": ("ray",),
-    "numpy": ("numpy",),
-    "liger-kernel": ("liger-kernel",),
-}
-"""What a version is reported under, and the distributions that provide it."""
+_PACKAGES = {"torch": "torch", "triton": "triton", "ray": "ray", "numpy": "numpy", "liger-kernel": "liger_kernel"}
+"""Distributions whose version is part of the evidence, and what they are imported as."""
 
 
 def environment(folder: Path | None = None) -> Environment:
@@ -29,17 +24,24 @@ def environment(folder: Path | None = None) -> Environment:
         The folder whose git revision is reported; the current one when absent.
     """
     versions = {"kernelarena": __version__, "python": platform.python_version()}
-    for name, distributions in _DISTRIBUTIONS.items():
-        for distribution in distributions:
-            try:
-                versions[name] = metadata.version(distribution)
-            except metadata.PackageNotFoundError:
-                continue
-            break
+    for name, package in _PACKAGES.items():
+        if (version := _version(name, package)) is not None:
+            versions[name] = version
     host = f"{platform.system()} {platform.release()} {platform.machine()}".strip()
     if processor := _processor():
         host += f", {processor}"
     return Environment(versions=versions, host=host, git_revision=_revision(folder or Path()))
+
+
+def _version(name: str, package: str) -> str | None:
+    """Return the version of what provides ``package``: builds of Triton for one vendor go by other names."""
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        if importlib.util.find_spec(package) is None:
+            return None
+    providers = metadata.packages_distributions().get(package, [])
+    return metadata.version(providers[0]) if providers else None
 
 
 def _processor() -> str:

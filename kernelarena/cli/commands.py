@@ -22,6 +22,10 @@ _COMMANDS: Final = {
 """Where each command is, and what it is listed as."""
 
 
+class ReaderGone(Exception):
+    """Whoever read our output has seen enough."""
+
+
 class _LazyGroup(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(_COMMANDS)
@@ -32,6 +36,12 @@ class _LazyGroup(click.Group):
         module, _, name = _COMMANDS[cmd_name][0].partition(":")
         command: click.Command = getattr(importlib.import_module(module), name)
         return command
+
+    def invoke(self, ctx: click.Context) -> object:
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            raise ReaderGone from None  # click would make exit code 1 of it, which has a meaning here
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

@@ -1,0 +1,92 @@
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from kernelarena import __version__
+from kernelarena.cli import commands, run
+from kernelarena.cli.commands import kab_mc
+from kernelarena.errors import InfraError, InputError
+
+COMMANDS = ["sweep", "check", "report", "platforms", "tasks"]
+
+
+def test_version_and_help():
+    runner = CliRunner()
+    assert runner.invoke(kab_mc, ["--version"], prog_name="kab-mc").output.strip() == f"kab-mc {__version__}"
+    output = runner.invoke(kab_mc, ["--help"]).output
+    assert all(f"\n  {name} " in output for name in COMMANDS)
+
+
+def test_help_loads_no_command_and_nothing_heavy():
+    program = (
+        "import sys\nfrom kernelarena.cli import run\nrun(['--help'])\n"
+        "heavy = ('torch', 'triton', 'ray', 'pandas', 'numpy', 'pydantic', 'rich')\n"
+        "bad = [m for m in sys.modules if m.startswith(heavy) or m.startswith('kernelarena.cli.') "
+        "and m != 'kernelarena.cli.commands']\n"
+        "print(bad, file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stderr.strip() == "[]"
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_command_is_listed_as_what_it_is_and_shows_an_example(command):
+    loaded = kab_mc.get_command(click.Context(kab_mc), command)
+    assert loaded is not None
+    assert loaded.name == command
+    texts = [CliRunner().invoke(kab_mc, [command, "--help"]).output]
+    if isinstance(loaded, click.Group):
+        texts = [CliRunner().invoke(kab_mc, [command, each, "--help"]).output for each in loaded.commands]
+    assert texts
+    assert all(f"kab-mc {command}" in text for text in texts)
+
+
+@pytest.mark.parametrize(
+    ("raised", "code", "said"),
+    [
+        (InputError("k.yaml:3: wrong"), 2, "kab-mc: k.yaml:3: wrong\n"),
+        (InfraError("no Ray"), 3, "kab-mc: no Ray\n"),
+        (InputError("two\nlines"), 2, "kab-mc: two lines\n"),
+        (InputError("evil \x1b[2J name"), 2, "kab-mc: evil �[2J name\n"),
+        (KeyboardInterrupt(), 3, "\nkab-mc: interrupted\n"),
+    ],
+)
+def test_what_a_command_raises_becomes_a_line_and_an_exit_code(monkeypatch, capfd, raised, code, said):
+    @click.command()
+    def sweep():
+        raise raised
+
+    monkeypatch.setattr(commands._LazyGroup, "get_command", lambda self, ctx, name: sweep)
+    assert run(["sweep"]) == code
+    assert capfd.readouterr().err == said
+
+
+def test_a_bug_of_ours_shows_its_traceback(monkeypatch):
+    @click.command()
+    def sweep():
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(commands._LazyGroup, "get_command", lambda self, ctx, name: sweep)
+    with pytest.raises(ZeroDivisionError):
+        run(["sweep"])
+
+
+@pytest.mark.parametrize("arguments", [["swep"], ["sweep", "--nope"], ["sweep", "--jobs", "0"], ["check"]])
+def test_misuse_is_exit_code_2(arguments, capfd):
+    assert run(arguments) == 2
+    assert "Error: " in capfd.readouterr().err
+
+
+def test_a_reader_that_goes_away_is_no_error():
+    program = "from kernelarena.cli import main; main(['tasks', 'list', '--json'])"
+    done = subprocess.run(
+        ["bash", "-c", 'set -o pipefail; "$0" -c "$1" | true', sys.executable, program],
+        capture_output=True,
+        text=True,
+        cwd=Path(__file__).resolve().parents[2],
+    )
+    assert (done.returncode, done.stderr) == (0, "")
