@@ -22,6 +22,7 @@ from kernelarena.spec import (
     HIDDEN_FAMILIES,
     Evidence,
     Kernel,
+    Launch,
     Platform,
     Provenance,
     Resources,
@@ -77,6 +78,7 @@ def _environment() -> Environment:
         "plural": text.plural,
         "anchor": anchor,
         "about": about,
+        "grid": grid,
         "label": label,
         "needs": needs,
         "worst_launches": worst_launches,
@@ -117,6 +119,14 @@ def about(verdict: Verdict, kernel: Kernel | None, task: TaskSource | None) -> s
             (name := text.joined([author.agent, author.model], ", ")) and f"by {name}",
         ]
     )
+
+
+def grid(launch: Launch) -> str:
+    """Return the blocks of a launch in each dimension, without trailing ones: ``1,024 × 8``."""
+    sizes = list(launch.grid)
+    while len(sizes) > 1 and sizes[-1] == 1:
+        sizes.pop()
+    return " × ".join(f"{size:,}" for size in sizes)
 
 
 def moment(written: str) -> str:

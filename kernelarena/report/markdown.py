@@ -152,8 +152,8 @@ def _failure(failure: Failure) -> str:
     if failure.source and verdict.location is not None:
         lines = "\n".join(f"{'>' if line.hit else ' '} {line.number:4d}  {line.text}" for line in failure.source)
         parts += [f"{code(verdict.location.file)}, line {verdict.location.line}:", fenced(lines)]
-    if verdict.log.strip():
-        parts += ["End of the log:", fenced(verdict.log)]
+    if failure.log:
+        parts += ["End of the log:", fenced(failure.log)]
     parts += ["Reproduce:", fenced(failure.reproduce, "sh"), "</details>"]
     return "\n\n".join(parts)
 

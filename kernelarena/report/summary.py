@@ -88,7 +88,8 @@ def _everywhere(data: RunData) -> str:
         everywhere = sum(spread.rate.passed == platforms for spread in known)
         one, several = words.CLAIM[evidence]
         claim = one if everywhere == 1 else several
-        parts.append(f"{everywhere} of {plural(len(known), 'kernel')} {claim} all {platforms} platforms")
+        all_ = "both platforms" if platforms == 2 else f"all {platforms} platforms"
+        parts.append(f"{everywhere} of {plural(len(known), 'kernel')} {claim} {all_}")
     if refuted := _refuted(data.verdicts):
         parts.append(
             f"{refuted} that {'builds fails where it was' if refuted == 1 else 'build fail where they were'} run"

@@ -66,6 +66,16 @@ class Failure:
         """The verdict that speaks for all."""
         return self.verdicts[0]
 
+    @property
+    def log(self) -> str:
+        """What was printed on the first of the platforms where anything was."""
+        return next((verdict.log for verdict in self.verdicts if verdict.log.strip()), "")
+
+    @property
+    def needs_launches(self) -> bool:
+        """Whether what the launches need is the point of it."""
+        return any(launch.reason is not None for verdict in self.verdicts for launch in verdict.launches)
+
 
 @dataclass(frozen=True)
 class Loss:
@@ -96,6 +106,14 @@ class View:
         groups: dict[str, list[Failure]] = {}
         for failure in self.failures:
             groups.setdefault(failure.first.kernel, []).append(failure)
+        return list(groups.items())
+
+    @property
+    def passing_rows(self) -> list[tuple[str, list[Verdict]]]:
+        """The cells that pass by kernel, in the order of the rows."""
+        groups: dict[str, list[Verdict]] = {}
+        for verdict in self.with_status(Status.PASS):
+            groups.setdefault(verdict.kernel, []).append(verdict)
         return list(groups.items())
 
     def with_status(self, *statuses: Status) -> list[Verdict]:
@@ -145,7 +163,7 @@ def _failures(data: RunData) -> list[Failure]:
     groups: dict[tuple[object, ...], list[Verdict]] = {}
     for verdict in data.verdicts:
         if verdict.status is Status.FAIL:
-            key = (verdict.kernel, verdict.gate, verdict.reason, verdict.detail, verdict.location, verdict.log)
+            key = (verdict.kernel, verdict.gate, verdict.reason, verdict.detail, verdict.location)
             groups.setdefault(key, []).append(verdict)
     return [
         Failure(
@@ -187,7 +205,7 @@ def _losses(data: RunData) -> list[Loss]:
     return sorted((loss for loss in found if loss.counts), key=lambda loss: -max(loss.counts.values()))
 
 
-def worst_launches(verdict: Verdict, limit: int = 8) -> tuple[list[Launch], int]:
+def worst_launches(verdict: Verdict, limit: int = 6) -> tuple[list[Launch], int]:
     """Return the launches that matter most (those that cannot run, then the lowest occupancy) and how many are left."""
 
     def urgency(launch: Launch) -> tuple[bool, bool, float]:

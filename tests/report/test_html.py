@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kernelarena import report as package
-from kernelarena.report.html import anchor, moment, needs, percent, render
+from kernelarena.report.html import anchor, grid, moment, needs, percent, render
 from kernelarena.report.view import arrange
 from kernelarena.spec import Resources, Status
 from tests.report import hostile
@@ -108,7 +108,7 @@ def test_nothing_is_said_to_work_that_was_never_run(page):
 
 
 def test_every_table_says_what_its_rows_and_columns_are(page):
-    assert all(th.get("scope") in ("row", "col") for th in page.all("th"))
+    assert all(th.get("scope") in ("row", "rowgroup", "col") for th in page.all("th"))
     assert len(page.all("th", scope="row")) > len(page.all("table"))
     scrolling = page.all("div", class_="scroll")
     assert all(div.get("aria-label") for div in scrolling if div.get("tabindex") == "0"), "a focus stop has a name"
@@ -194,6 +194,12 @@ def test_needs_name_the_limit_only_where_it_is_passed(make):
 )
 def test_a_percentage_never_rounds_up_to_all_or_down_to_nothing(share, words):
     assert percent(share) == words
+
+
+def test_a_grid_has_no_trailing_ones(make):
+    (launch,) = make.verdict("rope-half", "mi300").launches
+    shown = {sizes: grid(launch.model_copy(update={"grid": sizes})) for sizes in [(1,), (4096, 1, 1), (8, 1, 2)]}
+    assert shown == {(1,): "1", (4096, 1, 1): "4,096", (8, 1, 2): "8 × 1 × 2"}
 
 
 def test_dates_are_written_out():

@@ -53,6 +53,11 @@ def test_many_platforms_are_given_as_a_range(make):
     assert sentences(run)[1] == "1 of 2 kernels builds for and fits all 9 platforms."
 
 
+def test_two_platforms_are_both(make):
+    run = make.data([make.verdict("rope-half", platform) for platform in ("mi300", "h100")])
+    assert sentences(run)[1] == "1 of 1 kernel builds for and fits both platforms."
+
+
 def test_kinds_of_evidence_are_not_added_up(make):
     """Two emulated and two compiled losses to the same reason are not four of anything."""
     run = make.data(

@@ -37,6 +37,13 @@ def test_failures_are_told_once_only_if_they_are_the_same(make):
     ]
 
 
+def test_what_was_printed_anywhere_is_shown(make):
+    silent = make.failed("rope-half", "mi300", Reason.SYNTAX_ERROR, "kernel.py:1: invalid")
+    loud = make.failed("rope-half", "cpu", Reason.SYNTAX_ERROR, "kernel.py:1: invalid", log="Traceback")
+    (failure,) = arrange(make.data([silent, loud])).failures
+    assert failure.log == "Traceback"
+
+
 def test_the_command_to_reproduce_can_be_pasted(make):
     failed = make.failed("rope-half", "mi300", Reason.CRASH, "")
     folder = make.kernel("rope-half", origin="my kernels/rope; rm -rf ~")
