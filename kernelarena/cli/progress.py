@@ -14,6 +14,8 @@ from kernelarena.spec import Status, Verdict
 
 EVERY_S = 10.0
 """Between plain lines."""
+_ENOUGH = 3
+"""Verdicts from which a rate can be told."""
 
 
 class SweepProgress:
@@ -35,10 +37,11 @@ class SweepProgress:
         self._console = console or Console(stderr=True)
         self._bar: Progress | None = None
         self._task: TaskID | None = None
-        self._started = self._said = time.monotonic()
+        self._said = 0.0
+        self._first: float | None = None
 
     def __enter__(self) -> SweepProgress:
-        self._started = self._said = time.monotonic()
+        self._said = time.monotonic()
         if self._console.is_terminal:
             self._bar = Progress(
                 BarColumn(bar_width=24),
@@ -72,10 +75,16 @@ class SweepProgress:
             self._bar.update(self._task, advance=1, description=self._words())
             return
         now = time.monotonic()
+        self._first = self._first or now
         if now - self._said >= EVERY_S or self._done == self._total:
             self._said = now
-            left = (now - self._started) / self._done * (self._total - self._done)
-            self.say(self._words() + (f", about {_duration(left)} left" if self._done < self._total else ""))
+            self.say(self._words() + self._time_left(now))
+
+    def _time_left(self, now: float) -> str:
+        """Extrapolate from the first verdict on: before it, workers were starting, which happens once."""
+        if self._done < _ENOUGH or self._done == self._total or self._first is None:
+            return ""
+        return f", about {_duration((now - self._first) / (self._done - 1) * (self._total - self._done))} left"
 
     def _words(self) -> str:
         kernels = sum(1 for left in self._left.values() if left <= 0)

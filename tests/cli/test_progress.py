@@ -25,8 +25,8 @@ def test_without_a_terminal_there_are_plain_lines_now_and_then(monkeypatch):
     monkeypatch.setattr(module, "EVERY_S", 0.0)
     lines = show([Status.PASS] * 4).splitlines()
     assert [re.sub(r", about \d+ s left", "…", line) for line in lines] == [
-        "0/2 kernels, 1/4 cells, 0 failed…",
-        "1/2 kernels, 2/4 cells, 0 failed…",
+        "0/2 kernels, 1/4 cells, 0 failed",
+        "1/2 kernels, 2/4 cells, 0 failed",
         "1/2 kernels, 3/4 cells, 0 failed…",
         "2/2 kernels, 4/4 cells, 0 failed",
     ]
