@@ -220,10 +220,12 @@ def _judge_calls(job: CompileJob, task: Task, story: _Story, log: str) -> Decisi
             if not call.launches:
                 detail = f"with {shape}, the entry returns without launching a device kernel"
                 return _failed(job, story, Reason.NO_DEVICE_KERNEL, detail, passed=0, log=log)
-    for index, call in sorted(story.calls.items()):
-        wrong = _wrong_output(job.calls[index], call)
-        if wrong is not None:
-            decision = _failed(job, story, wrong[0], f"with {job.calls[index].shape}, {wrong[1]}", log=log)
+    wrong = {index: _wrong_output(job.calls[index], call) for index, call in sorted(story.calls.items())}
+    for index, fault_of_output in wrong.items():
+        if fault_of_output is not None:
+            reason, said = fault_of_output
+            right = sum(other is None for other in wrong.values())
+            decision = _failed(job, story, reason, f"with {job.calls[index].shape}, {said}", passed=right, log=log)
             return decision.model_copy(update={"gate": Gate.CORRECTNESS})
     launches = tuple(_launch(job, known) for known in story.specialisations.values())
     assert story.ended is not None

@@ -11,6 +11,7 @@ import hashlib
 import importlib.metadata
 import json
 import os
+import stat
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -24,6 +25,7 @@ from kernelarena.protocol.compile import Decision
 from kernelarena.spec import Kernel, Language, Platform, TaskSource
 from kernelarena.spec.paths import cache_dir
 
+_SOURCE_LIMIT = 64 * 2**20  # bytes
 _PACKAGE = Path(__file__).resolve().parent.parent
 
 
@@ -81,9 +83,13 @@ def _path(name: str) -> Path:
 
 
 def _file_digest(path: str) -> str | None:
+    """Return the digest of a source file. The name was claimed by a kernel's process and may be any path at all."""
     try:
+        status = os.stat(path)
+        if not stat.S_ISREG(status.st_mode) or status.st_size > _SOURCE_LIMIT:
+            return None
         return hashlib.sha256(Path(path).read_bytes()).hexdigest()
-    except OSError:
+    except (OSError, ValueError):
         return None
 
 

@@ -69,7 +69,7 @@ class Compiled(Model):
 
     event: Literal["compiled"] = "compiled"
     number: Count
-    seconds: Annotated[float, Field(ge=0)]
+    seconds: Annotated[float, Field(ge=0, allow_inf_nan=False)]
     warps: Count
     """In all, those that the compiler added for specialised work included."""
     shared: Count
@@ -131,7 +131,7 @@ class Use(Model):
 
     calls: Count
     elements: Count
-    flops: Annotated[float, Field(ge=0)]
+    flops: Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
 class CallEnds(Model):

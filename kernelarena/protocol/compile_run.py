@@ -71,6 +71,7 @@ def run(job: CompileJob, folder: Path, emit: Emit, scratch: Path | None = None) 
 
 def _call(index: int, call: Call, entry: Callable[..., Any], worn: Persona, folder: Path, emit: Emit) -> bool:
     emit({"event": "call-begins", "index": index})
+    worn.recorder.take_counts()  # launches at import are nobody's work
     failure = None
     returned: tuple[Any, ...] = ()
     with worn.observer.call() as observed:

@@ -62,14 +62,17 @@ class Recorder:
         """Wrap Triton's ``compile`` so that every compilation is told of."""
 
         def recorded(src: Any, target: Any = None, options: Any = None, **rest: Any) -> Any:
+            function = getattr(src, "fn", None)
+            if function is None:  # a file of IR, which a few kernels hand to the compiler themselves
+                return compile_(src, target=target, options=options, **rest)
             number = self._compiled
             self._compiled += 1
             src._persona_number = number
-            file, line = place_of(src.fn, self._folder)
+            file, line = place_of(function, self._folder)
             options = dict(options or {})
             self._emit(
                 {
-                    "event": "compiling", "number": number, "kernel": str(src.fn.__name__)[:200],
+                    "event": "compiling", "number": number, "kernel": str(function.__name__)[:200],
                     "signature": signature_of(src)[:_TEXT_LIMIT], "warps": int(options.get("num_warps", 4)),
                     "stages": options.get("num_stages"), "tuning": self._tuning > 0, "file": file, "line": line,
                 }
@@ -109,8 +112,16 @@ class Recorder:
         return self._needs.get(binary, Needs())
 
     def loading(self, source: Any) -> int:
-        """Note that a specialisation is about to be loaded, and return its number."""
-        number: int = source._persona_number
+        """Note that a specialisation is about to be loaded, and return its number.
+
+        Raises
+        ------
+        NotImplementedError
+            If it was not compiled from source.
+        """
+        number: int | None = getattr(source, "_persona_number", None)
+        if number is None:
+            raise NotImplementedError("launching a binary that was not compiled from Triton source is not supported")
         self.last_loaded = number
         return number
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -38,6 +38,8 @@ _METADATA = {
     _aten.is_same_size, _aten.lift, _aten.resize_as_, _aten._efficientzerotensor, _aten.sym_size, _aten.sym_stride,
     _aten.sym_numel, _aten.sym_storage_offset,
 }  # fmt: skip
+_FRAMEWORK = frozenset({"aten", "prims", "quantized", "mkldnn", "mkl", "torchvision"})
+"""Namespaces of operators that are the framework's own; a kernel may register others for itself."""
 _SKIP_ELEMENTS = 2**22
 """Operators that touch more elements than this are answered with zeros where values do not matter."""
 _SKIP_FLOPS = 1e8
@@ -84,7 +86,11 @@ class Observed:
 
     def _may_derive(self, output: object) -> bool:
         entry = self._ledger.find(output) if self._ledger and isinstance(output, torch.Tensor) else None
-        return entry is not None and (entry.launched or entry.derived)
+        if isinstance(output, torch.Tensor) and not output.numel():
+            return True
+        # An argument that comes back may be a kernel's work in place, or need none; what framework operators did to
+        # it is held against them by what they touched.
+        return entry is not None and (entry.launched or entry.derived or entry.argument)
 
 
 class Observer(TorchDispatchMode):  # type: ignore[no-untyped-call]
@@ -168,13 +174,15 @@ class Observer(TorchDispatchMode):  # type: ignore[no-untyped-call]
             if func.is_view or func.overloadpacket in _METADATA:
                 return func(*args, **kwargs)
             return self._describe(func, args, kwargs, written)
-        flops = _flops_of(func)
-        if flops is not None:
+        if _is_contraction(func):
             with contextlib.suppress(NotImplementedError, RuntimeError):
                 meta_args, meta_kwargs = _as_meta((args, kwargs))
-                if flops(*meta_args, **meta_kwargs, out_val=func(*meta_args, **meta_kwargs)) > _SKIP_FLOPS:
+                if _flops(func, meta_args, meta_kwargs, func(*meta_args, **meta_kwargs)) > _SKIP_FLOPS:
                     return self._describe(func, args, kwargs, written)
-        return func(*args, **kwargs)
+        try:
+            return func(*args, **kwargs)
+        except NotImplementedError:  # an overload that only devices have, such as mm with an output dtype of its own
+            return self._describe(func, args, kwargs, written)
 
     def _describe(self, func: Any, args: Any, kwargs: Any, written: list[Any]) -> Any:
         """Answer with what the operator would return, without computing it if that is much."""
@@ -223,7 +231,7 @@ class Observer(TorchDispatchMode):  # type: ignore[no-untyped-call]
         else:
             if any(entry.from_kernel for entry in origins):
                 _mark_derived(targets)
-            if targets:  # what returns no tensor computes nothing that could be an output
+            if targets and func.namespace in _FRAMEWORK:  # what returns no tensor could be no output
                 self._charge(name, func, args, kwargs, (*sources, *results), made)
 
     def _overwrite(self, written: list[Any], origins: list[StorageFacts]) -> None:
@@ -241,10 +249,8 @@ class Observer(TorchDispatchMode):  # type: ignore[no-untyped-call]
         use = self.observed.operators.setdefault(name, OperatorUse())
         use.calls += 1
         use.elements += sum(tensor.numel() for tensor in tensors if tensor.layout == torch.strided)
-        flops = _flops_of(func)
-        if flops is not None:
-            with contextlib.suppress(Exception):
-                use.flops += float(flops(*args, **kwargs, out_val=made))
+        if _is_contraction(func):
+            use.flops += _flops(func, args, kwargs, made)
 
 
 def _mark_derived(entries: Sequence[StorageFacts]) -> None:
@@ -252,12 +258,24 @@ def _mark_derived(entries: Sequence[StorageFacts]) -> None:
         entry.derived = True
 
 
-def _flops_of(func: Any) -> Callable[..., float] | None:
-    """Torch's own account of contractions."""
+def _is_contraction(func: Any) -> bool:
+    """Return whether torch's own account of operations knows the operator."""
     from torch.utils.flop_counter import flop_registry
 
-    counter: Callable[..., float] | None = flop_registry.get(func.overloadpacket)
-    return counter
+    return func.overloadpacket in flop_registry
+
+
+def _flops(func: Any, args: Any, kwargs: Any, made: Any) -> float:
+    """Return the operations of a contraction; 0 for overloads that torch's account does not foresee."""
+    from torch.utils.flop_counter import flop_registry
+
+    # Its counters take the operands in order, and would take an output's dtype for an operand.
+    operands = [argument for argument in args if not isinstance(argument, torch.dtype)]
+    options = {name: value for name, value in kwargs.items() if name != "out"}
+    try:
+        return float(flop_registry[func.overloadpacket](*operands, **options, out_val=made))
+    except Exception:
+        return 0.0
 
 
 def _allocated(args: Any) -> int:

@@ -7,7 +7,9 @@ devices from the ledger, and turns ``device="cuda"`` into host memory that the l
 from __future__ import annotations
 
 import contextlib
+import functools
 from collections.abc import Callable, Iterable, Iterator
+from types import FunctionType
 from typing import Any
 
 import torch
@@ -175,25 +177,28 @@ def torch_face(facts: PersonaFacts, ledger: Ledger, observer: Observer) -> Itera
         patches.set(torch.autograd, _engine_run_backward=engine)
         patches.set(torch._C, _cuda_getCurrentRawStream=lambda device: 0)
         patches.set(torch, Generator=_Generator, compile=compiled)
-        _user_operators_keep_the_face(patches, face)
+        _user_operators_keep_the_face(patches, observer, face)
         yield
 
 
-def _user_operators_keep_the_face(patches: Patches, face: FaceMode) -> None:
-    """Have operators that the kernel registers for the device run where its tensors really are, under the face."""
-    register = torch.library.custom_op
+def _user_operators_keep_the_face(patches: Patches, observer: Observer, face: FaceMode) -> None:
+    """Have operators that the kernel registers for the device run where its tensors really are, and be seen.
 
-    def custom_op(name: str, fn: Any = None, /, *, mutates_args: Any, device_types: Any = None, **rest: Any) -> Any:
-        def define(function: Any) -> Any:
-            def body(*args: Any, **kwargs: Any) -> Any:
-                with face:
-                    return function(*args, **kwargs)
+    Whatever way an operator is defined, its implementations come by ``Library.impl``. They run below the dispatcher,
+    where both modes have stepped aside, and must meet them again.
+    """
+    register = torch.library.Library.impl
 
-            body.__name__, body.__doc__ = function.__name__, function.__doc__
-            body.__signature__ = __import__("inspect").signature(function)  # type: ignore[attr-defined]
-            body.__annotations__ = function.__annotations__
-            return register(name, body, mutates_args=mutates_args, **rest)
+    def impl(self: Any, op_name: Any, fn: Any, dispatch_key: str = "", **rest: Any) -> Any:
+        if isinstance(fn, FunctionType) and dispatch_key in ("", "CUDA", "CPU", "CompositeExplicitAutograd"):
+            own = fn
 
-        return define if fn is None else define(fn)
+            @functools.wraps(own)
+            def fn(*args: Any, **kwargs: Any) -> Any:
+                with observer, face:
+                    return own(*args, **kwargs)
 
-    patches.set(torch.library, custom_op=custom_op)
+        key = "CPU" if dispatch_key == "CUDA" else dispatch_key
+        return register(self, op_name, fn, key, **rest)  # type: ignore[no-untyped-call]
+
+    patches.set(torch.library.Library, impl=impl)

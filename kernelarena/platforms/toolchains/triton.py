@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import importlib
 import importlib.metadata
 import os
 from collections.abc import Callable
@@ -9,6 +11,17 @@ from functools import cache
 
 _DISTRIBUTIONS = ("triton", "pytorch-triton-rocm", "triton-rocm", "pytorch-triton", "triton-xpu")
 """PyPI's, and those that builds of torch for other runtimes bring."""
+
+_LATE_IMPORTS = (
+    "triton.compiler.code_generator",
+    "triton.testing",
+    "triton.language.extra.libdevice",
+    "triton.tools.tensor_descriptor",
+    "triton.experimental.gluon.nvidia.hopper",  # by the first launch
+    "torch.utils.flop_counter",
+    "torch.fx.experimental.symbolic_shapes",  # by operators on the meta device, and by backward
+)
+"""Modules that Triton and torch import only when something first needs them."""
 
 
 @cache
@@ -32,19 +45,17 @@ def preload() -> None:
 
     For a process that others are forked from. Compiles nothing, and starts no thread that a fork would lose.
     """
-    from triton.backends import backends  # noqa: F401
+    for module in _LATE_IMPORTS:
+        with contextlib.suppress(ImportError):
+            importlib.import_module(module)
     from triton.runtime.cache import triton_key
 
     triton_key()  # hashes the whole library: a third of a second
-    for warm in (_warm_specialisation, _warm_ptxas, _warm_amd):
+    for warm in (_warm_ptxas, _warm_amd):
         try:
             warm()
         except Exception:  # what cannot be warmed is loaded when it is needed
             continue
-
-
-def _warm_specialisation() -> None:
-    import triton.experimental.gluon.nvidia.hopper  # noqa: F401  the first launch imports it
 
 
 def _warm_ptxas() -> None:
