@@ -7,12 +7,13 @@ from collections.abc import Iterable
 
 from kernelarena.report import words
 from kernelarena.report.text import clean, listing, one_line, plural
-from kernelarena.report.view import Column, Failure, Row, View
+from kernelarena.report.view import Column, Failure, Row, Unknown, View
 from kernelarena.spec import Evidence, Status, Verdict
 
 LIMIT = 60_000
 """Characters at most; GitHub refuses comments over 65,536 and GitLab cuts nothing below a million."""
 _MOST_ROWS = 100
+_MOST_UNKNOWNS = 20
 _MARKUP = re.compile(r"([\\`*_\[\]~|$])")
 _AT_START = re.compile(r"^(?=[#+=>-])|^(\d+)(?=[.)])")
 _REFERENCE = re.compile(r"([@#]|://|www\.)(?=\w)")
@@ -60,7 +61,7 @@ def render(view: View) -> str:
     head += [" ".join(escape(text, limit=2_000) for text in view.sentences)]
     if view.unknown:
         head += [escape(view.unknown)]
-    parts = [*head, *_matrix(view), *_losses(view)]
+    parts = [*head, *_matrix(view), *_losses(view), *_unknowns(view.unknowns)]
     tail = _run(view)
     room = LIMIT - sum(len(part) + 2 for part in [*parts, tail]) - 200
     parts += _failures(view.failures, room)
@@ -119,6 +120,18 @@ def _losses(view: View) -> Iterable[str]:
         numbers = " | ".join(str(loss.counts.get(kind, "")) for kind in kinds)
         lines.append(f"| {loss.reason} | {numbers} | {words.MEANING[loss.reason]} |")
     yield "\n".join(lines)
+
+
+def _unknowns(unknowns: list[Unknown]) -> Iterable[str]:
+    lines = [
+        f"- {words.SIGN[unknown.status]} {escape(unknown.platform)}, {plural(len(unknown.kernels), 'kernel')}: "
+        f"{unknown.reason}. {escape(unknown.detail, limit=300)}"
+        for unknown in unknowns[:_MOST_UNKNOWNS]
+    ]
+    if len(unknowns) > _MOST_UNKNOWNS:
+        lines.append(f"- … and {len(unknowns) - _MOST_UNKNOWNS} more in the full report")
+    if lines:
+        yield "\n".join(["Nothing is known about:", "", *lines])
 
 
 def _failures(failures: list[Failure], room: int) -> list[str]:

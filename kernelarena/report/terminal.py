@@ -11,8 +11,8 @@ from rich.text import Text
 
 from kernelarena.report import words
 from kernelarena.report.text import clean, listing, one_line, plural
-from kernelarena.report.view import Column, Failure, Row, View, arrange
-from kernelarena.spec import RunData, Status, Verdict
+from kernelarena.report.view import Column, Failure, Row, Unknown, View, arrange
+from kernelarena.spec import Reason, RunData, Status, Verdict
 
 _STYLE = {Status.PASS: "green", Status.FAIL: "bold red", Status.SKIPPED: "dim", Status.INFRA: "yellow"}
 _MOST_ROWS = 60
@@ -47,6 +47,7 @@ class _Summary:
         yield Text()
         yield _legend(view)
         yield from _failures(view.failures)
+        yield from _unknowns(view.unknowns)
         yield Text()
         yield from _prose(view)
 
@@ -132,14 +133,27 @@ def _failures(failures: list[Failure]) -> Iterator[RenderableType]:
     for failure in failures[:_MOST_FAILURES]:
         verdict = failure.first
         where = listing([one_line(v.platform, limit=40) for v in failure.verdicts])
-        head = Text.assemble(
-            (words.SIGN[Status.FAIL], _STYLE[Status.FAIL]),
-            " ",
-            (one_line(verdict.kernel, limit=60), "bold"),
-            f" on {where}: ",
-            (str(verdict.reason), "red"),
-        )
-        detail = [Padding(Text(one_line(verdict.detail)), (0, 0, 0, 4))] if verdict.detail else []
-        yield Group(head, *detail)
-    if len(failures) > _MOST_FAILURES:
-        yield Text(f"… and {len(failures) - _MOST_FAILURES:,} more in the report", "dim")
+        yield _entry(Status.FAIL, f"{one_line(verdict.kernel, limit=60)} on {where}", verdict.reason, verdict.detail)
+    yield from _rest(len(failures))
+
+
+def _unknowns(unknowns: list[Unknown]) -> Iterator[RenderableType]:
+    if not unknowns:
+        return
+    yield Text()
+    yield Text("Nothing is known about", "bold")
+    for unknown in unknowns[:_MOST_FAILURES]:
+        (first, *others), platform = unknown.kernels, one_line(unknown.platform, limit=40)
+        which = plural(len(others) + 1, "kernel") if others else one_line(first, limit=60)
+        yield _entry(unknown.status, f"{which} on {platform}", unknown.reason, unknown.detail)
+    yield from _rest(len(unknowns))
+
+
+def _entry(status: Status, which: str, reason: Reason | None, detail: str) -> Group:
+    head = Text.assemble((words.SIGN[status], _STYLE[status]), f" {which}: ", (str(reason), _STYLE[status]))
+    return Group(head, *([Padding(Text(one_line(detail)), (0, 0, 0, 4))] if detail else []))
+
+
+def _rest(total: int) -> Iterator[RenderableType]:
+    if total > _MOST_FAILURES:
+        yield Text(f"… and {total - _MOST_FAILURES:,} more in the report", "dim")

@@ -78,6 +78,17 @@ class Failure:
 
 
 @dataclass(frozen=True)
+class Unknown:
+    """Cells of a platform that nothing is known about, all for the same cause."""
+
+    platform: str
+    status: Status
+    reason: Reason | None
+    detail: str
+    kernels: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Loss:
     """A reason, and how many cells were lost to it with each kind of evidence."""
 
@@ -97,6 +108,7 @@ class View:
     failures: list[Failure]
     losses: list[Loss]
     retention: list[Retention]
+    unknowns: list[Unknown]
     evidence: list[Evidence] = field(default_factory=list)
     """The kinds that occur, the strongest first."""
 
@@ -155,6 +167,7 @@ def arrange(data: RunData) -> View:
         failures=_failures(data),
         losses=_losses(data),
         retention=carried(data.verdicts),
+        unknowns=_unknowns(data),
         evidence=[evidence for evidence in Evidence if any(v.evidence is evidence for v in data.verdicts)],
     )
 
@@ -174,6 +187,15 @@ def _failures(data: RunData) -> list[Failure]:
         )
         for verdicts in groups.values()
     ]
+
+
+def _unknowns(data: RunData) -> list[Unknown]:
+    groups: dict[tuple[str, Status, Reason | None, str], list[str]] = {}
+    for verdict in data.verdicts:
+        if verdict.status in (Status.SKIPPED, Status.INFRA):
+            cause = (verdict.platform, verdict.status, verdict.reason, verdict.detail)
+            groups.setdefault(cause, []).append(verdict.kernel)
+    return [Unknown(*cause, tuple(kernels)) for cause, kernels in groups.items()]
 
 
 def reproduce(kernel: Kernel | None, verdicts: Sequence[Verdict], hidden_seed: int | None = None) -> str:

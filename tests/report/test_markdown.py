@@ -38,6 +38,12 @@ def test_each_failure_folds_away(view):
     assert "kab-mc check examples/generated/softmax-1024 --platforms mi300" in text
 
 
+def test_cells_that_nothing_is_known_about_are_told_by_their_cause(view):
+    text = render(view)
+    assert "- ! a100, 1 kernel: worker-lost. the worker died 3 times (out of memory)." in text
+    assert "- – mi250, 1 kernel: toolchain-missing. triton without the AMD backend." in text
+
+
 def test_a_large_run_still_fits_a_comment(make):
     kernels = [f"kernel-{n}" for n in range(2_000)]
     verdicts = [make.failed(k, "mi300", Reason.MISMATCH, f"{k} is wrong. " * 40, log="x" * 5_000) for k in kernels]

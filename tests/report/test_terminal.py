@@ -7,7 +7,7 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from kernelarena.report.terminal import summary
-from kernelarena.spec import Reason
+from kernelarena.spec import Reason, Status
 from tests.report import hostile
 
 
@@ -65,6 +65,16 @@ def test_a_failure_is_told_with_all_its_platforms(data):
     text = printed(data)
     assert "✗ attention-flash on cpu, mi250, mi300, rx7900, a100 and h100: syntax-error" in text
     assert "    kernel.py:9: '(' was never closed; correct the line." in text
+
+
+def test_cells_that_nothing_is_known_about_are_told_by_their_cause(make):
+    lost = [
+        make.unknown(kernel, "mi250", Status.SKIPPED, Reason.TOOLCHAIN_MISSING, "install triton")
+        for kernel in ("rope-half", "bmm-batched")
+    ]
+    text = printed(make.data([*lost, make.unknown("rope-half", "h100", Status.INFRA, Reason.WORKER_LOST, "it died")]))
+    assert "– 2 kernels on mi250: toolchain-missing\n    install triton" in text
+    assert "! rope-half on h100: worker-lost\n    it died" in text
 
 
 def test_nothing_judged_is_said_so(make):
