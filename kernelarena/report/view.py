@@ -6,6 +6,7 @@ import re
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import PurePath
 
 from kernelarena.metrics import (
     RAN,
@@ -207,7 +208,7 @@ def reproduce(kernel: Kernel | None, verdicts: Sequence[Verdict], hidden_seed: i
     task = verdicts[0].task
     if line := re.fullmatch(r"(.*\.jsonl):\d+", origin, re.DOTALL):  # check takes one kernel, the file holds many
         words = ["sweep", "--kernels", line[1], "--tasks", task]
-    elif kernel is not None and origin.endswith((".py", ".hip", ".cu")):
+    elif kernel is not None and PurePath(origin).name == kernel.file:  # a single file, which names no task
         words = ["check", f"{origin}::{kernel.function}", "--task", task]
     else:
         words = ["check", origin]

@@ -50,8 +50,10 @@ def test_the_command_to_reproduce_can_be_pasted(make):
     assert shlex.split(reproduce(folder, [failed])) == [
         "kab-mc", "check", "my kernels/rope; rm -rf ~", "--platforms", "mi300",
     ]  # fmt: skip
-    single = make.kernel("rope-half", origin="rope.py", function="apply_rope")
-    assert reproduce(single, [failed]) == "kab-mc check rope.py::apply_rope --task rotary_embedding --platforms mi300"
+    single = make.kernel("rope-half", origin="ops/rope.py", file="rope.py", function="apply_rope")
+    assert reproduce(single, [failed]) == (
+        "kab-mc check ops/rope.py::apply_rope --task rotary_embedding --platforms mi300"
+    )
     line = make.kernel("rope-half", origin="runs/out.jsonl:17")
     assert reproduce(line, [failed]) == (
         "kab-mc sweep --kernels runs/out.jsonl --tasks rotary_embedding --platforms mi300"
