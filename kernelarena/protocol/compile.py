@@ -7,26 +7,19 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from pydantic import ValidationError
 
 from kernelarena.protocol.compile_events import (
     Arg,
-    CallBegins,
     CallEnds,
-    Compiled,
-    CompileFailed,
-    Compiling,
-    Ended,
     Failure,
-    Launched,
-    LoadFailed,
     TensorSpec,
-    parse,
 )
 from kernelarena.protocol.compile_faults import compile_reason, host_reason
 from kernelarena.protocol.compile_job import Call, CompileJob
+from kernelarena.protocol.compile_story import Specialisation, Story, Tampered, tell
 from kernelarena.protocol.entry import EntryFault
 from kernelarena.protocol.fallback import left_to_framework, light_use
 from kernelarena.protocol.limits import ADVICE, excess, resources
@@ -63,38 +56,6 @@ class Decision(Model):
     """Files from outside the kernel's folder that the result depends on, with their SHA-256."""
 
 
-@dataclass
-class _Specialisation:
-    """What is known of one compiled, or refused, specialisation."""
-
-    begun: Compiling
-    shape: Shape | None
-    built: Compiled | None = None
-    refused: CompileFailed | None = None
-    grid: tuple[int, ...] = ()
-    count: int = 0
-    trial: bool = False
-    """Whether an autotuner asked for it."""
-
-
-@dataclass
-class _Story:
-    """The events of a process, put together."""
-
-    load: LoadFailed | None = None
-    specialisations: dict[int, _Specialisation] = field(default_factory=dict)
-    calls: dict[int, CallEnds] = field(default_factory=dict)
-    current: int | None = None
-    """The call that was under way when the events end."""
-    compiling: int | None = None
-    """The specialisation that was being compiled when the events end."""
-    ended: Ended | None = None
-
-
-class _Tampered(Exception):
-    """The events cannot have come from the harness's own code."""
-
-
 def decide(
     job: CompileJob,
     task: Task,
@@ -125,10 +86,10 @@ def decide(
         Seconds that it had, for the message.
     """
     try:
-        story = _tell(job, events)
-    except (_Tampered, ValidationError) as error:
+        story = tell(job, events)
+    except (Tampered, ValidationError) as error:
         what = "an event of unknown form" if isinstance(error, ValidationError) else str(error)
-        return _failed(job, _Story(), Reason.JUDGE_TAMPERING, f"the kernel's process reported {what}", log=log)
+        return _failed(job, Story(), Reason.JUDGE_TAMPERING, f"the kernel's process reported {what}", log=log)
     if timed_out:
         return _out_of_time(job, story, deadline, log)
     if story.load is not None:
@@ -143,64 +104,7 @@ def decide(
     return _judge_calls(job, task, story, log)
 
 
-def _tell(job: CompileJob, events: Iterable[object]) -> _Story:
-    story = _Story()
-    known = story.specialisations
-    for raw in events:
-        event = parse(raw)
-        if story.ended is not None or story.load is not None:
-            raise _Tampered("more after it had ended")
-        if isinstance(event, LoadFailed):
-            story.load = event
-        elif isinstance(event, Compiling):
-            if event.number in known:
-                raise _Tampered(f"specialisation {event.number} twice")
-            shape = None if story.current is None else job.calls[story.current].shape
-            known[event.number] = _Specialisation(event, shape, trial=event.tuning)
-            story.compiling = event.number
-        elif isinstance(event, Compiled | CompileFailed | Launched):
-            if event.number not in known:
-                raise _Tampered(f"specialisation {event.number}, which it never compiled")
-            _note(known[event.number], event)
-            if not isinstance(event, Launched):
-                story.compiling = None
-        elif isinstance(event, CallBegins):
-            if event.index >= len(job.calls) or story.current is not None or event.index in story.calls:
-                raise _Tampered(f"call {event.index}, which was not due")
-            story.current = event.index
-        elif isinstance(event, CallEnds):
-            if event.index != story.current:
-                raise _Tampered(f"the end of call {event.index}, which had not begun")
-            story.calls[event.index], story.current = event, None
-            for number, count in event.launches:
-                if number not in known or known[number].built is None:
-                    raise _Tampered(f"launches of specialisation {number}, which it never compiled")
-                known[number].count += count
-        else:
-            story.ended = event
-    if story.ended is not None:
-        _check_complete(job, story)
-    return story
-
-
-def _note(known: _Specialisation, event: Compiled | CompileFailed | Launched) -> None:
-    if isinstance(event, Compiled):
-        known.built = event
-    elif isinstance(event, CompileFailed):
-        known.refused = event
-    elif not event.tuning or not known.grid:
-        known.grid = event.grid
-
-
-def _check_complete(job: CompileJob, story: _Story) -> None:
-    """Let a call be missing only where an earlier one of its dtype has failed."""
-    failed = {job.calls[index].shape.dtype for index, call in story.calls.items() if call.failure is not None}
-    for index, call in enumerate(job.calls):
-        if index not in story.calls and call.shape.dtype not in failed:
-            raise _Tampered(f"the end, but not the call with {call.shape}")
-
-
-def _judge_calls(job: CompileJob, task: Task, story: _Story, log: str) -> Decision:
+def _judge_calls(job: CompileJob, task: Task, story: Story, log: str) -> Decision:
     """Every call returned: look at what was launched, by whom the work was done, and what came back."""
     spoilt = {number for number, known in story.specialisations.items() if _fault(job, known) is not None}
     for number in sorted(spoilt):
@@ -256,7 +160,7 @@ def _wrong_output(call: Call, end: CallEnds) -> tuple[Reason, str] | None:
     return None
 
 
-def _raised(job: CompileJob, story: _Story, failure: Failure, shape: Shape, log: str) -> Decision:
+def _raised(job: CompileJob, story: Story, failure: Failure, shape: Shape, log: str) -> Decision:
     where = (failure.file, failure.line)
     if failure.resource == "memory":
         return _failed(job, story, Reason.OUT_OF_MEMORY, f"with {shape}, {failure.message}", where, log=log)
@@ -273,7 +177,7 @@ def _raised(job: CompileJob, story: _Story, failure: Failure, shape: Shape, log:
     return _failed(job, story, reason, f"with {shape}, {said}", where, log=log)
 
 
-def _out_of_time(job: CompileJob, story: _Story, deadline: float | None, log: str) -> Decision:
+def _out_of_time(job: CompileJob, story: Story, deadline: float | None, log: str) -> Decision:
     within = "in time" if deadline is None else f"within {deadline:g} s"
     known = story.specialisations.get(story.compiling) if story.compiling is not None else None
     count = len(story.specialisations)
@@ -291,7 +195,7 @@ def _out_of_time(job: CompileJob, story: _Story, deadline: float | None, log: st
     return _failed(job, story, Reason.COMPILE_TIMEOUT, detail, where, log=log)
 
 
-def _died(job: CompileJob, story: _Story, exit_code: int | None, log: str) -> Decision:
+def _died(job: CompileJob, story: Story, exit_code: int | None, log: str) -> Decision:
     ended = "ended unasked" if exit_code is None else _ending(exit_code)
     known = story.specialisations.get(story.compiling) if story.compiling is not None else None
     if known is not None:
@@ -313,7 +217,7 @@ def _ending(exit_code: int) -> str:
 
 def _failed(
     job: CompileJob,
-    story: _Story,
+    story: Story,
     reason: Reason,
     detail: str,
     where: tuple[str | None, int | None] = (None, None),
@@ -338,7 +242,7 @@ def _failed(
     )
 
 
-def _unspoilt(story: _Story, spoilt: frozenset[int] | set[int]) -> int:
+def _unspoilt(story: Story, spoilt: frozenset[int] | set[int]) -> int:
     """Count the calls that returned without launching what does not fit."""
     return sum(
         call.failure is None and not any(number in spoilt for number, _ in call.launches)
@@ -356,7 +260,7 @@ class _Fault:
     where: tuple[str | None, int | None]
 
 
-def _fault(job: CompileJob, known: _Specialisation) -> _Fault | None:
+def _fault(job: CompileJob, known: Specialisation) -> _Fault | None:
     """Return why ``known`` cannot run, or None if it can."""
     where = (known.begun.file, known.begun.line)
     if known.refused is not None:
@@ -375,7 +279,7 @@ def _fault(job: CompileJob, known: _Specialisation) -> _Fault | None:
     return _Fault(Reason.RESOURCE_EXCEEDED, f"{over.sentence}; {ADVICE[over.resource]}", where)
 
 
-def _resources(job: CompileJob, known: _Specialisation) -> Resources:
+def _resources(job: CompileJob, known: Specialisation) -> Resources:
     built = known.built
     assert built is not None
     return resources(
@@ -384,7 +288,7 @@ def _resources(job: CompileJob, known: _Specialisation) -> Resources:
     )  # fmt: skip
 
 
-def _launch(job: CompileJob, known: _Specialisation) -> Launch:
+def _launch(job: CompileJob, known: Specialisation) -> Launch:
     fault = _fault(job, known)
     return Launch(
         kernel=known.begun.kernel,
@@ -401,7 +305,7 @@ def _launch(job: CompileJob, known: _Specialisation) -> Launch:
     )
 
 
-def _launch_name(known: _Specialisation, shape: Shape | None = None) -> str:
+def _launch_name(known: Specialisation, shape: Shape | None = None) -> str:
     shape = shape or known.shape
     return f"{known.begun.kernel} ({shape})" if shape is not None else known.begun.kernel
 
@@ -421,9 +325,9 @@ def _tightest(launches: tuple[Launch, ...]) -> Resources | None:
     return min(used, key=lambda needs: (needs.occupancy if needs.occupancy is not None else 1.0, -needs.warps))
 
 
-def _notes(job: CompileJob, task: Task, story: _Story) -> Iterator[str]:
+def _notes(job: CompileJob, task: Task, story: Story) -> Iterator[str]:
     """Yield what a reader should know of a kernel that passed."""
-    trials: dict[str, list[_Specialisation]] = {}
+    trials: dict[str, list[Specialisation]] = {}
     for known in story.specialisations.values():
         if known.trial:
             trials.setdefault(known.begun.kernel, []).append(known)
