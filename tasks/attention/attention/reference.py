@@ -6,5 +6,10 @@ def inputs(shape, rng):
     return {"q": rng.tensor(*size), "k": rng.tensor(*size), "v": rng.tensor(*size)}
 
 
+def aligned(x):
+    # The fused kernels behind the operator read 16 bytes at a time, and fault where a pointer is less aligned.
+    return x if x.data_ptr() % 16 == 0 else x.clone()
+
+
 def reference(q, k, v):
-    return F.scaled_dot_product_attention(q, k, v, is_causal=True)
+    return F.scaled_dot_product_attention(aligned(q), aligned(k), aligned(v), is_causal=True)

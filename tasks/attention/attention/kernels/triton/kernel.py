@@ -60,6 +60,6 @@ def attention(q, k, v):
     grid = (triton.cdiv(S, block_q), B * H)  # B * H stays below the 65535 blocks of a second axis
     attention_kernel[grid](
         q, k, v, o, D**-0.5, H, S, *q.stride()[:3], *k.stride()[:3], *v.stride()[:3],
-        BLOCK_Q=block_q, BLOCK_K=block_k, D=D, num_warps=4, num_stages=2,
+        BLOCK_Q=block_q, BLOCK_K=block_k, D=D, num_warps=4, num_stages=3,
     )  # fmt: skip
     return o
