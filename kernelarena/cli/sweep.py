@@ -79,7 +79,11 @@ def sweep(more_kernels: Sequence[str], **given: Any) -> int:
     run = _begin(given) if given["resume"] is None else _reopen(given["resume"])
     where = Options(ray_address=given["ray_address"], workers=given["jobs"])
     with run, Interrupts() as interrupts:
-        if not execute(run, where, say=_say, stopped=interrupts, ready=interrupts.install):
+        try:
+            complete = execute(run, where, say=_say, stopped=interrupts, ready=interrupts.install)
+        except InfraError as error:
+            raise InfraError(f"{error}; to continue: {_resume(run)}") from error
+        if not complete:
             left = len(run.cells()) - len(run.statuses())
             _say(f"interrupted with {left} of {len(run.cells())} cells left; to continue: {_resume(run)}")
             return InfraError.exit_code

@@ -6,6 +6,7 @@ import contextlib
 import logging
 import os
 import shutil
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -19,6 +20,8 @@ from kernelarena.errors import InfraError
 
 _OBJECT_STORE_BYTES = 80 << 20
 """Only texts of some kilobytes go through it; Ray takes no less than 75 MiB, and by default a third of the memory."""
+
+_CONNECT_S = 10.0
 
 
 @dataclass(frozen=True)
@@ -70,17 +73,35 @@ def session(address: str | None = None, *, workers: int | None = None) -> Iterat
             if address is None:
                 folder = _embedded(stack, workers or processors())
             else:
+                _reach(address)
                 stack.callback(ray.shutdown)
                 with _silence():
                     ray.init(address, log_to_driver=False, configure_logging=False, namespace="kernelarena")
             resources = ray.cluster_resources()
-        except (Exception, SystemExit) as error:
-            where = "does not start" if address is None else f"cannot be joined at {address}"
-            reason = " ".join(str(error).split()) or type(error).__name__
-            raise InfraError(f"Ray {where}: {reason[:300]}") from error
+        except SystemExit:  # what Ray's own handler makes of SIGTERM meanwhile
+            raise KeyboardInterrupt from None
+        except InfraError:
+            raise
+        except Exception as error:
+            reason = (" ".join(str(error).split()) or type(error).__name__)[:300]
+            if address is None:
+                raise InfraError(f"Ray does not start: {reason}") from error
+            hint = "a cluster that asks for a token needs RAY_AUTH_MODE=token and the token here as well"
+            raise InfraError(f"no Ray cluster can be joined at {address}: {reason} ({hint})") from error
         yield Session(workers or max(1, int(resources.get("CPU", 1))), resources)
     if folder is not None:  # reached only when all went well; after a failure its logs are of use
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _reach(address: str) -> None:
+    """Raise at once where nothing listens at ``host:port``: Ray itself would try for minutes."""
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if not (host and port.isdigit()):
+        return
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), timeout=_CONNECT_S).close()
+    except OSError as error:
+        raise InfraError(f"no Ray cluster can be joined at {address}: {error.strerror or error}") from None
 
 
 def _embedded(stack: contextlib.ExitStack, workers: int) -> Path:
