@@ -47,6 +47,10 @@ class Output:
     there is but one."""
     conditioning_norm: float
     """‖C‖₂, the largest over the draws."""
+    single: Tensor
+    """Largest error of each row when PyTorch evaluates the reference in float32 (or at the inputs' dtype, if wider)."""
+    single_norm: float
+    """Its Euclidean norm."""
 
     @property
     def exact(self) -> bool:
@@ -109,21 +113,26 @@ def truth(reference: Reference, inputs: Mapping[str, Any], *, seed: int) -> Trut
     coarse = max([HALF_UNIT, *(torch.finfo(tensor.dtype).eps / 2 for tensor in _floating(inputs))])
     framework = _framework(reference, inputs, values)
     values = [_flat(value.double() if value.is_floating_point() else value) for value in values]
-    ranges = [torch.finfo(_real(native.dtype)).max if _is_inexact(native) else math.inf for native in framework]
+    ranges = [reach(torch.finfo(_real(native.dtype))) if _is_inexact(native) else math.inf for native in framework]
     conditioning, norms = _conditioning(reference, inputs, wide, values, ranges, unit=unit, seed=seed)
-    outputs = tuple(
-        Output(
-            dtype=native.dtype,
-            size=tuple(native.shape),
-            value=value,
-            framework=_flat(native),
-            conditioning=rows,
-            conditioning_norm=norm,
+    single = _single(reference, inputs, framework)
+    outputs = []
+    for index, (value, native) in enumerate(zip(values, framework, strict=True)):
+        error = _shift(_flat(single[index]), value, ranges[index])
+        outputs.append(
+            Output(
+                dtype=native.dtype,
+                size=tuple(native.shape),
+                value=value,
+                framework=_flat(native),
+                conditioning=conditioning[index],
+                conditioning_norm=norms[index],
+                single=row_max(error),
+                single_norm=float(error.norm()),
+            )
         )
-        for value, native, rows, norm in zip(values, framework, conditioning, norms, strict=True)
-    )
     return Truth(
-        outputs=outputs,
+        outputs=tuple(outputs),
         terms=terms,
         repeated=any(_is_repeated(tensor) for tensor in _floating(inputs)),
         unit=unit,
@@ -140,6 +149,11 @@ def row_max(values: Tensor) -> Tensor:
     if values.numel() == 0:
         return values.new_zeros([1] * values.dim())
     return values.amax(-1, keepdim=True) if values.dim() > 1 else values.max().reshape([1] * values.dim())
+
+
+def reach(kind: torch.finfo) -> float:
+    """Return how large a number may be that a rounding error can bring into the dtype's range."""
+    return float(kind.max) * (1 + float(kind.eps))
 
 
 def in_range(value: Tensor, largest: float) -> Tensor:
@@ -225,11 +239,26 @@ def _conditioning(
         }
         for index, moved in enumerate(_call(reference, nearby)):
             if values[index].is_floating_point():
-                shift = (_flat(moved).double() - values[index]).abs()
-                shift = torch.where(shift.isfinite() & in_range(values[index], ranges[index]), shift, 0.0)
+                shift = _shift(_flat(moved), values[index], ranges[index])
                 rows[index] = torch.maximum(rows[index], row_max(shift))
                 norms[index] = max(norms[index], float(shift.norm()))
     return rows, norms
+
+
+def _single(reference: Reference, inputs: Mapping[str, Any], framework: list[Tensor]) -> list[Tensor]:
+    """Return the reference evaluated in float32, which is n where the inputs are no narrower."""
+    if all(torch.finfo(tensor.dtype).bits >= 32 for tensor in _floating(inputs)):
+        return framework
+    try:
+        return _call(reference, _widened(inputs, torch.float32))
+    except Exception:  # the code is a task's; without this evaluation the bounds only lose some room
+        return framework
+
+
+def _shift(other: Tensor, value: Tensor, largest: float) -> Tensor:
+    """Return |other − t|, zero where either is no number that the dtype can hold."""
+    shift = (other.double() - value.double()).abs()
+    return torch.where(shift.isfinite() & in_range(value, largest), shift, 0.0)
 
 
 def _perturbed(value: Tensor, unit: float, generator: torch.Generator) -> Tensor:
