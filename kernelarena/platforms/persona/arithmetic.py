@@ -6,7 +6,9 @@ loses the carry of a mantissa that rounds up, and its conversion to bfloat16 tru
 to float32 before an operation and the result is rounded back after it, which is what chips without instructions for
 the narrow type do, and within one rounding of those that have them.
 
-``libdevice`` functions have no body under the interpreter; the common ones get one from NumPy.
+``libdevice`` functions have no body under the interpreter; the common ones get one from NumPy. Atomic sums in a narrow
+type, which it refuses, are made one after the other. And a Python float given to a kernel is a float32 scalar there, as
+it is in a compiled launch: it has a type to ask for, and takes part in promotion.
 """
 
 from __future__ import annotations
@@ -46,6 +48,8 @@ def mended_arithmetic() -> Iterator[None]:
             patches.set(builder, **{f"create_{name}": _cast_of(getattr(builder, f"create_{name}"))})
         patches.set(builder, create_fp_to_fp=_cast_of(builder.create_fp_to_fp))
         patches.set(builder, create_extern_elementwise=_extern_elementwise)
+        patches.set(builder, create_atomic_rmw=_atomic_of(builder.create_atomic_rmw))
+        patches.set(interpreter, _implicit_cvt=_argument_of(interpreter._implicit_cvt))
         _give_libdevice_bodies(patches)
         yield
 
@@ -101,6 +105,48 @@ def _cast_of(own: Callable[..., Any]) -> Callable[..., Any]:
         return interpreter.TensorHandle(data, target)
 
     return cast
+
+
+def _atomic_of(own: Callable[..., Any]) -> Callable[..., Any]:
+    """Wrap atomic operations so that sums in a narrow type go by value."""
+
+    def atomic(builder: Any, kind: Any, pointers: Any, values: Any, mask: Any, *rest: Any) -> Any:
+        if not _is_narrow(values) or kind != interpreter._ir.ATOMIC_OP.FADD:
+            return own(builder, kind, pointers, values, mask, *rest)
+        scalar = values.dtype.scalar
+        narrow = FORMATS[scalar.name]
+        found = np.zeros(values.data.shape, dtype=values.data.dtype)
+        turns = np.where(mask.data, _turns(pointers.data), -1)
+        for turn in range(int(turns.max(initial=-1)) + 1):
+            now = turns == turn
+            before = interpreter._interpreter.load(pointers.data, now, found, found.dtype)
+            after = narrow.encode(narrow.decode(before) + narrow.decode(values.data))
+            interpreter._interpreter.store(pointers.data, after, now)
+            found = np.where(now, before, found)
+        return interpreter.TensorHandle(found, scalar)
+
+    return atomic
+
+
+def _turns(addresses: Any) -> Any:
+    """Return, for each address, how many equal ones come before it: those of one turn are all different."""
+    flat = addresses.ravel()
+    order = np.argsort(flat, kind="stable")
+    ordered = flat[order]
+    turns = np.empty(flat.size, dtype=np.int64)
+    turns[order] = np.arange(flat.size) - np.searchsorted(ordered, ordered)
+    return turns.reshape(addresses.shape)
+
+
+def _argument_of(own: Callable[..., Any]) -> Callable[..., Any]:
+    """Wrap the conversion of launch arguments, which leaves floats as Python has them."""
+
+    def argument(value: Any) -> Any:
+        if isinstance(value, float):
+            return tl.tensor(interpreter.TensorHandle(np.array([value], dtype=np.float32), tl.float32), tl.float32)
+        return own(value)
+
+    return argument
 
 
 def _per_element(function: Callable[..., float]) -> Callable[..., Any]:

@@ -124,13 +124,43 @@ PROGRAMS = {
         assert torch.allclose(o[0], torch.tanh(x) + x.abs() ** 1.5 + torch.erf(x), atol=1e-5)
         assert not o[1].any()
     """,
+    "a float argument is a float32 scalar": """
+        @triton.jit
+        def k(x, o, eps, scale, N: tl.constexpr):
+            i = tl.arange(0, N)
+            v = tl.load(x + i)
+            tl.static_assert((v * scale).dtype == tl.float32)
+            tl.store(o + i, v * scale + eps.to(tl.float32))
+        x, o = torch.randn(64).half(), torch.empty(64)
+        with mended_arithmetic():
+            k[(1,)](x, o, 1e-6, 1 / 3, 64)
+        assert torch.equal(o, x.float() * torch.tensor(1 / 3) + torch.tensor(1e-6))
+    """,
+    "atomic sums in bfloat16, several at one address": """
+        @triton.jit
+        def k(x, at, o, before, n, N: tl.constexpr):
+            i = tl.arange(0, N)
+            old = tl.atomic_add(o + tl.load(at + i), tl.load(x + i), mask=i < n)
+            tl.store(before + i, old, mask=i < n)
+        x, at = torch.arange(1, 65).bfloat16(), torch.arange(64) % 5
+        o, before = torch.zeros(5, dtype=torch.bfloat16), torch.full((64,), -1, dtype=torch.bfloat16)
+        with mended_arithmetic():
+            k[(1,)](x, at, o, before, 60, 64)
+        running, expected = torch.zeros(5), []
+        for index in range(60):
+            expected.append(running[at[index]].item())
+            running[at[index]] = (running[at[index]] + x[index]).bfloat16()
+        assert torch.equal(o.float(), running)
+        assert before.tolist() == expected + [-1] * 4
+    """,
     "everything is put back": """
         from triton.runtime import interpreter
         from triton.language.extra import libdevice
-        before = dict(vars(interpreter.InterpreterBuilder)), dict(vars(libdevice))
+        seen = lambda: (dict(vars(interpreter.InterpreterBuilder)), dict(vars(libdevice)), interpreter._implicit_cvt)
+        before = seen()
         with mended_arithmetic():
             assert vars(interpreter.InterpreterBuilder) != before[0]
-        assert (dict(vars(interpreter.InterpreterBuilder)), dict(vars(libdevice))) == before
+        assert seen() == before
     """,
 }
 
