@@ -229,7 +229,17 @@ class Room:
             return False
         if self._budget is None:
             return True
+        if self.too_long(dims):
+            return False
         return total <= self._budget.elements * ITEMSIZE[self.dtype] and self.task.flops(shape) <= self._budget.flops
+
+    def too_long(self, dims: Dims) -> list[str]:
+        """Return the outer dimensions that are larger than the budget lets them be, as far as the task allows less."""
+        if self._budget is None:
+            return []
+        *outer, _ = self.task.dims
+        limits = {name: max(self._budget.outer, sizes.smallest(self.task.dims[name])) for name in outer}
+        return [name for name, limit in limits.items() if dims[name] > limit]
 
     def published_range(self, name: str) -> tuple[int, int]:
         """Return the smallest and the largest size of a dimension among the published shapes that there is room for."""
@@ -416,10 +426,11 @@ def _shrunk(room: Room, dims: Dims, held: set[str]) -> Dims:
 
 
 def _step(room: Room, dims: Dims, held: set[str]) -> Dims | None:
-    """Make one dimension smaller: the largest that is not held and not short, else the largest that works."""
+    """Make one dimension smaller: one that is too long, else the largest not held and not short, else any."""
     broken = room.task.why_not(dims) is not None  # then a smaller shape may be broken as well, on the way out
     by_size = sorted(dims, key=lambda name: (-dims[name], name))
-    easy = [name for name in by_size if name not in held and dims[name] > SHORT]
+    long = room.too_long(dims)
+    easy = [*long, *(name for name in by_size if name not in held and dims[name] > SHORT and name not in long)]
     for names in (*((name,) for name in (*easy, *(n for n in by_size if n not in easy))), tuple(by_size)):
         less = dims | {name: sizes.at_most(room.task.dims[name], sizes.smaller(dims[name])) for name in names}
         shrunk = less != dims and all(less[name] <= dims[name] for name in names)
