@@ -1,97 +1,105 @@
+"""What the compile gate remembers, and when it must not."""
+
+from __future__ import annotations
+
+import hashlib
 import subprocess
 import sys
 
 import pytest
 
-from kernelarena.platforms import catalogue
 from kernelarena.protocol import compile_cache
 from kernelarena.protocol.compile import Decision
-from kernelarena.spec import Kernel, Status, Tally
-from kernelarena.spec.catalogue import load_tasks
+from kernelarena.spec import Language, Status, Tally, TaskSource
+from tests.protocol.gate import PLATFORMS, TASK, kernel_of
+
+KERNEL = kernel_of("def entry(x): return x")
+SOURCE = TaskSource(task=TASK, reference="def reference(x): return x", origin="t")
+DECISION = Decision(status=Status.PASS, visible=Tally(passed=2, total=2), notes=("a note",))
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    return tmp_path
+def _own_cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
 
-@pytest.fixture(scope="module")
-def cell():
-    kernel = Kernel(
-        id="k",
-        task="softmax",
-        language="triton",
-        file="k.py",
-        function="f",
-        files={"k.py": "def f(x): ..."},
-        origin=".",
-    )
-    return kernel, load_tasks()["softmax"], catalogue.load()["mi300"]
+def key(kernel=KERNEL, task=SOURCE, platform="mi300"):
+    return compile_cache.key(kernel, task, PLATFORMS[platform])
 
 
-DECISION = Decision(status=Status.PASS, visible=Tally(passed=3, total=3), notes=("a note",))
+def test_what_is_stored_is_found():
+    assert compile_cache.load(key()) is None
+    compile_cache.store(key(), DECISION)
+    assert compile_cache.load(key()) == DECISION
+    assert compile_cache.load(key(platform="h100")) is None
 
 
-def test_what_was_stored_is_found_again(cell):
-    key = compile_cache.key(*cell)
-    assert compile_cache.load(key) is None
-    compile_cache.store(key, DECISION)
-    assert compile_cache.load(key) == DECISION
+def test_everything_that_the_answer_depends_on_is_in_the_key(monkeypatch):
+    mi300 = PLATFORMS["mi300"]
+    fewer = mi300.model_copy(update={"limits": mi300.limits.model_copy(update={"shared_memory_per_block": 1024})})
+    other_shapes = TASK.model_copy(update={"visible": ({"M": 1, "N": 1},)})
+    keys = [
+        key(),
+        key(platform="mi355"),
+        compile_cache.key(KERNEL, SOURCE, fewer),
+        key(kernel=kernel_of("def entry(x): return x + 0")),
+        key(kernel=KERNEL.model_copy(update={"function": "other"})),
+        key(task=SOURCE.model_copy(update={"task": other_shapes})),
+        key(task=SOURCE.model_copy(update={"reference": "another"})),
+    ]
+    monkeypatch.setattr(compile_cache.triton, "version", lambda: "3.6.0")
+    keys.append(key())
+    monkeypatch.setattr(compile_cache, "_own_code", lambda: "changed")
+    keys.append(key())
+    assert len(set(keys)) == len(keys)
+    assert key(kernel=KERNEL.model_copy(update={"id": "renamed", "origin": "elsewhere"})) == keys[-1]
 
 
-def test_the_key_follows_everything_that_a_decision_follows_from(cell, monkeypatch):
-    kernel, task, platform = cell
-    keys = {
-        compile_cache.key(kernel, task, platform),
-        compile_cache.key(kernel.model_copy(update={"files": {"k.py": "changed"}}), task, platform),
-        compile_cache.key(kernel.model_copy(update={"function": "g"}), task, platform),
-        compile_cache.key(kernel, task.model_copy(update={"reference": "changed"}), platform),
-        compile_cache.key(kernel, task, platform.model_copy(update={"arch": "gfx950"})),
-        compile_cache.key(
-            kernel, task, platform.model_copy(update={"limits": platform.limits.model_copy(update={"warp_size": 32})})
-        ),
-    }
-    monkeypatch.setattr(compile_cache.triton, "version", lambda: "99")
-    keys.add(compile_cache.key(kernel, task, platform))
-    assert len(keys) == 7
+def test_a_changed_source_outside_the_kernel_makes_an_entry_stale(tmp_path):
+    package = tmp_path / "package.py"
+    package.write_text("VALUE = 1")
+    digest = hashlib.sha256(package.read_bytes()).hexdigest()
+    compile_cache.store(key(), DECISION.model_copy(update={"sources": {str(package): digest}}))
+    assert compile_cache.load(key()) is not None
+    package.write_text("VALUE = 2")
+    assert compile_cache.load(key()) is None
+    package.unlink()
+    assert compile_cache.load(key()) is None
 
 
-def test_the_key_does_not_follow_the_name_of_a_kernel(cell):
-    kernel, task, platform = cell
-    renamed = kernel.model_copy(update={"id": "other", "origin": "elsewhere"})
-    assert compile_cache.key(renamed, task, platform) == compile_cache.key(kernel, task, platform)
+@pytest.mark.parametrize("path", ["/dev/zero", "/dev/stdin", "/", "no\0name"])
+def test_a_source_that_is_no_file_is_never_read(path):
+    compile_cache.store(key(), DECISION.model_copy(update={"sources": {path: "0" * 64}}))
+    assert compile_cache.load(key()) is None
 
 
-def test_an_entry_counts_only_while_its_sources_are_the_same(cell, tmp_path):
-    imported = tmp_path / "imported.py"
-    imported.write_text("a = 1\n")
-    decision = DECISION.model_copy(update={"sources": {str(imported): compile_cache._file_digest(str(imported))}})
-    key = compile_cache.key(*cell)
-    compile_cache.store(key, decision)
-    assert compile_cache.load(key) == decision
-    imported.write_text("a = 2\n")
-    assert compile_cache.load(key) is None
-    imported.unlink()
-    assert compile_cache.load(key) is None
+def test_a_damaged_entry_is_ignored_and_replaced(tmp_path):
+    compile_cache.store(key(), DECISION)
+    (entry,) = (tmp_path / "cache").rglob("*.json")
+    for text in ("", "{", '{"status": "great"}', "\x00\xff"):
+        entry.write_text(text)
+        assert compile_cache.load(key()) is None
+    compile_cache.store(key(), DECISION)
+    assert compile_cache.load(key()) == DECISION
+    assert [path.name for path in entry.parent.iterdir()] == [entry.name]
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b"{}", b'{"status": "won"}', b"\xff\xfe"])
-def test_a_spoilt_entry_is_no_entry(cell, content):
-    key = compile_cache.key(*cell)
-    compile_cache.store(key, DECISION)
-    compile_cache._path(key).write_bytes(content)
-    assert compile_cache.load(key) is None
-
-
-def test_a_disk_that_takes_nothing_is_no_error(cell, tmp_path, monkeypatch):
+def test_a_cache_that_cannot_be_written_is_no_error(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
-    compile_cache.store(compile_cache.key(*cell), DECISION)
+    compile_cache.store(key(), DECISION)
+    assert compile_cache.load(key()) is None
 
 
 def test_looking_up_imports_neither_torch_nor_triton():
-    script = (
-        "import sys; import kernelarena.protocol.compile_cache; assert not {'torch', 'triton'} & sys.modules.keys()"
+    code = (
+        "import sys; from kernelarena.protocol import compile_cache; compile_cache.load('0' * 64);"
+        "compile_cache._version('torch'); compile_cache._own_code();"
+        "assert not {'torch', 'triton', 'numpy'} & set(sys.modules)"
     )
-    subprocess.run([sys.executable, "-c", script], check=True)
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_the_toolchain_is_named_with_its_version():
+    assert compile_cache.toolchain(Language.TORCH).startswith("torch ")
+    assert compile_cache.toolchain(Language.TRITON).startswith("triton ")

@@ -389,7 +389,7 @@ def test_kernels_of_several_files_report_the_file():
 
 def test_events_are_told_as_they_happen():
     source = COPY_KERNEL + COPY.format(warps=4).replace("return y", "import os; os.kill(os.getpid(), 9)")
-    job, events, code, _ = observe(source, "mi300")
+    _, events, code, _ = observe(source, "mi300")
     assert code == -9
     assert [event["event"] for event in events] == ["call-begins", "compiling", "compiled", "launch"]
 
