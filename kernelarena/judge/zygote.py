@@ -58,7 +58,7 @@ class Zygote:
             environment["TRITON_INTERPRET"] = "1"
         with theirs:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "kernelarena.judge.zygote", str(theirs.fileno()), mode.value],
+                [sys.executable, "-m", "kernelarena.judge.zygote", str(theirs.fileno())],
                 env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
                 pass_fds=[theirs.fileno()], start_new_session=True, cwd="/",
             )  # fmt: skip
@@ -124,12 +124,12 @@ class Zygote:
         return said[-1] if said else f"it ended with exit code {self._process.wait()}"
 
 
-def main(descriptor: int, mode: Mode) -> None:
+def main(descriptor: int) -> None:
     """Import what candidates need, then fork one for each request until the judge hangs up."""
     sandbox.die_with_parent()
     sandbox.adopt_orphans()
     wire = Wire(socket.socket(fileno=descriptor))
-    _preload(mode)
+    _preload()
     gc.collect()
     gc.freeze()  # keeps the pages of imported modules shared: a collection in a child would write to all of them
     wire.send({"ready": os.getpid()})
@@ -185,7 +185,7 @@ def _reap(wire: Wire, running: set[int]) -> None:
             wire.send({"ended": pid, "status": status})
 
 
-def _preload(mode: Mode) -> None:
+def _preload() -> None:
     import torch
 
     torch.set_num_threads(1)
@@ -194,10 +194,9 @@ def _preload(mode: Mode) -> None:
         import triton.runtime.interpreter
         import triton.testing  # noqa: F401
 
-        if mode is Mode.COMPILE:
-            from kernelarena.platforms.toolchains.triton import preload
+        from kernelarena.platforms.toolchains.triton import preload
 
-            preload()
+        preload()
     from kernelarena.judge import candidate  # noqa: F401
     from kernelarena.platforms.persona import capture, driver, torch_face, triton_face  # noqa: F401
     from kernelarena.protocol import compile_run  # noqa: F401
@@ -228,4 +227,4 @@ def _become_candidate(zygote: Wire, request: dict[str, Any], files: list[int]) -
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), Mode(sys.argv[2]))
+    main(int(sys.argv[1]))
