@@ -257,8 +257,9 @@ def _single(reference: Reference, inputs: Mapping[str, Any], framework: list[Ten
 
 def _shift(other: Tensor, value: Tensor, largest: float) -> Tensor:
     """Return |other − t|, zero where either is no number that the dtype can hold."""
-    shift = (other.double() - value.double()).abs()
-    return torch.where(shift.isfinite() & in_range(value, largest), shift, 0.0)
+    wide = value.double()
+    shift = (other.double() - wide).abs()
+    return torch.where(shift.isfinite() & in_range(wide, largest), shift, 0.0)
 
 
 def _perturbed(value: Tensor, unit: float, generator: torch.Generator) -> Tensor:
