@@ -197,8 +197,10 @@ def _body(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
             data = function(*values)
         scalar = tl.int32 if name in _PREDICATES else tensors[0].dtype.scalar
         data = np.asarray(data, dtype=interpreter._get_np_dtype(scalar))
-        shape = list(data.shape)
-        return tl.tensor(interpreter.TensorHandle(data, scalar), tl.block_type(scalar, shape) if shape else scalar)
+        # A scalar's handle holds an array of one element, so that only the types tell a scalar from a block.
+        blocks = any(isinstance(item, tl.tensor) and item.type.is_block() for item in given)
+        kind = tl.block_type(scalar, list(data.shape)) if blocks else scalar
+        return tl.tensor(interpreter.TensorHandle(data, scalar), kind)
 
     libdevice.__name__ = name
     return libdevice

@@ -124,6 +124,20 @@ PROGRAMS = {
         assert torch.allclose(o[0], torch.tanh(x) + x.abs() ** 1.5 + torch.erf(x), atol=1e-5)
         assert not o[1].any()
     """,
+    "libdevice of a scalar is a scalar": """
+        from triton.language.extra import libdevice
+        @triton.jit
+        def k(x, o, N: tl.constexpr):
+            i = tl.arange(0, N)
+            v = tl.load(x + i)
+            tl.store(o + N, libdevice.rsqrt(tl.sum(v * v, axis=0) / N))
+            tl.store(o + i, libdevice.pow(v * v, tl.sum(v, axis=0)))
+        x, o = torch.rand(64), torch.empty(65)
+        with mended_arithmetic():
+            k[(1,)](x, o, 64)
+        assert torch.allclose(o[64], x.square().mean().rsqrt())
+        assert torch.allclose(o[:64], x.square() ** x.sum(), atol=1e-6)
+    """,
     "a float argument is a float32 scalar": """
         @triton.jit
         def k(x, o, eps, scale, N: tl.constexpr):
