@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Sequence
 
@@ -22,7 +21,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run ``kab-mc`` and return its exit code."""
-    from kernelarena.cli.commands import ReaderGone, kab_mc
+    from kernelarena.cli.commands import kab_mc
+    from kernelarena.cli.reader import ReaderGone, abandon
 
     try:
         result = kab_mc.main(args=arguments, prog_name="kab-mc", standalone_mode=False)
@@ -36,8 +36,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
         _complain("interrupted")
         return InfraError.exit_code
     except ReaderGone:
-        # Python flushes once more at exit, which must not complain.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        abandon(sys.stdout)
         return 0
     return result if isinstance(result, int) else 0
 

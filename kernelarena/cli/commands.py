@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import importlib
-from typing import Final
+import sys
+from typing import Any, Final
 
 import click
 
 from kernelarena import __version__
+from kernelarena.cli.reader import Reader, ReaderGone
 
 _COMMANDS: Final = {
     "sweep": ("kernelarena.cli.sweep:sweep", "Judge kernels on platforms and write a report."),
@@ -22,10 +24,6 @@ _COMMANDS: Final = {
 """Where each command is, and what it is listed as."""
 
 
-class ReaderGone(Exception):
-    """Whoever read our output has seen enough."""
-
-
 class _LazyGroup(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(_COMMANDS)
@@ -37,11 +35,23 @@ class _LazyGroup(click.Group):
         command: click.Command = getattr(importlib.import_module(module), name)
         return command
 
-    def invoke(self, ctx: click.Context) -> object:
+    def main(self, *args: Any, **kwargs: Any) -> Any:
+        with Reader(sys.stdout) as reader:
+            try:
+                return super().main(*args, **kwargs)
+            except SystemExit:  # what click and rich make of a closed pipe, with an exit code that has a meaning here
+                if reader.is_gone():
+                    raise ReaderGone from None
+                raise
+
+    def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
-        except BrokenPipeError:
-            raise ReaderGone from None  # click would make exit code 1 of it, which has a meaning here
+        except BrokenPipeError as error:
+            with Reader(sys.stdout) as reader:
+                if reader.is_gone():
+                    raise ReaderGone from None
+            raise RuntimeError("a pipe to one of our own processes is closed") from error
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

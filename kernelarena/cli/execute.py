@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from kernelarena.cli.plan import describe
+from kernelarena.cli.plan import count, describe
 from kernelarena.cli.progress import SweepProgress
 from kernelarena.cluster.cell import Cell, ordered, unobtainable
 from kernelarena.cluster.worker import JUDGE
@@ -71,7 +71,7 @@ def execute(
     for line in describe(len(data.kernels), available, config.require):
         say(line)
     if done:
-        say(f"{len(done)} cells are done already")
+        say(f"{count(len(done), 'cell')} done already")
     seed = run.hidden_seed()
     assert seed is not None, "every run draws one"
 

@@ -117,11 +117,12 @@ def describe(kernels: int, available: Mapping[str, Availability], require: Evide
             by_evidence.setdefault(availability.evidence[0], []).append(name)
     cells = kernels * len(available)
     how = "; ".join(f"{', '.join(names)} {evidence}" for evidence, names in by_evidence.items())
-    counts = f"{_count(kernels, 'kernel')} × {_count(len(available), 'platform')} = {_count(cells, 'cell')}"
+    counts = f"{count(kernels, 'kernel')} × {count(len(available), 'platform')} = {count(cells, 'cell')}"
     return [f"{counts}{': ' if how else ''}{how}", *lines]
 
 
-def _count(number: int, noun: str) -> str:
+def count(number: int, noun: str) -> str:
+    """Return ``1 cell`` or ``2 cells``."""
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections import Counter
 from collections.abc import Iterable
@@ -61,10 +62,6 @@ class SweepProgress:
         if self._bar is not None:
             self._bar.stop()
 
-    def say(self, line: str) -> None:
-        """Print a line without disturbing the bar."""
-        self._console.print(line, markup=False, highlight=False, soft_wrap=True)
-
     def advance(self, verdict: Verdict) -> None:
         """Count a verdict."""
         self._done += 1
@@ -78,7 +75,8 @@ class SweepProgress:
         self._first = self._first or now
         if now - self._said >= EVERY_S or self._done == self._total:
             self._said = now
-            self.say(self._words() + self._time_left(now))
+            with contextlib.suppress(BrokenPipeError):  # that nobody listens any more does not end a run
+                print(self._words() + self._time_left(now), file=self._console.file, flush=True)
 
     def _time_left(self, now: float) -> str:
         """Extrapolate from the first verdict on: before it, workers were starting, which happens once."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import shlex
 import sys
 from collections import Counter
@@ -15,6 +16,7 @@ from click.core import ParameterSource
 from kernelarena.cli import options, plan
 from kernelarena.cli.execute import Options, execute
 from kernelarena.cli.interrupts import Interrupts
+from kernelarena.cli.reader import abandon
 from kernelarena.errors import InfraError, InputError
 from kernelarena.spec import Evidence, Manifest, Status, Sweep
 from kernelarena.store import Run, environment, new_id, seeds
@@ -92,8 +94,9 @@ def sweep(more_kernels: Sequence[str], **given: Any) -> int:
 
 
 def _say(line: str) -> None:
-    """Tell the user something; standard output is for results."""
-    click.echo(line, err=True)
+    """Tell the user something; standard output is for results. That nobody listens any more does not end a run."""
+    with contextlib.suppress(BrokenPipeError):
+        click.echo(line, err=True)
 
 
 def _begin(given: Mapping[str, Any]) -> Run:
@@ -178,9 +181,16 @@ def _publish(run: Run, *, as_json: bool) -> None:
     data = run.data()
     written = report.write(data, run.path)
     if as_json:
-        click.echo(written["json"].read_text(encoding="utf-8"), nl=False)
+        text = written["json"].read_text(encoding="utf-8")
     else:
-        Console().print(terminal.summary(data))
+        console = Console()
+        with console.capture() as captured:
+            console.print(terminal.summary(data))
+        text = captured.get()
+    try:
+        click.echo(text, nl=False)
+    except BrokenPipeError:  # the exit code still says how the run went
+        abandon(sys.stdout)
     _say(f"report: {written['html']}")
 
 

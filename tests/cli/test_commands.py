@@ -26,7 +26,7 @@ def test_help_loads_no_command_and_nothing_heavy():
         "import sys\nfrom kernelarena.cli import run\nrun(['--help'])\n"
         "heavy = ('torch', 'triton', 'ray', 'pandas', 'numpy', 'pydantic', 'rich')\n"
         "bad = [m for m in sys.modules if m.startswith(heavy) or m.startswith('kernelarena.cli.') "
-        "and m != 'kernelarena.cli.commands']\n"
+        "and m not in ('kernelarena.cli.commands', 'kernelarena.cli.reader')]\n"
         "print(bad, file=sys.stderr)"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
@@ -81,8 +81,9 @@ def test_misuse_is_exit_code_2(arguments, capfd):
     assert "Error: " in capfd.readouterr().err
 
 
-def test_a_reader_that_goes_away_is_no_error():
-    program = "from kernelarena.cli import main; main(['tasks', 'list', '--json'])"
+@pytest.mark.parametrize("arguments", [["tasks", "list", "--json"], ["tasks", "list"], ["--help"]])
+def test_a_reader_that_goes_away_is_no_error(arguments):
+    program = f"from kernelarena.cli import main; main({arguments})"
     done = subprocess.run(
         ["bash", "-c", 'set -o pipefail; "$0" -c "$1" | true', sys.executable, program],
         capture_output=True,
@@ -90,3 +91,13 @@ def test_a_reader_that_goes_away_is_no_error():
         cwd=Path(__file__).resolve().parents[2],
     )
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_broken_pipe_of_our_own_is_a_bug(monkeypatch):
+    @click.command()
+    def sweep():
+        raise BrokenPipeError
+
+    monkeypatch.setattr(commands._LazyGroup, "get_command", lambda self, ctx, name: sweep)
+    with pytest.raises(RuntimeError, match="a pipe to one of our own processes is closed"):
+        run(["sweep"])

@@ -145,6 +145,13 @@ def test_required_evidence_that_is_lacking_is_exit_code_3(capfd):
     assert "1 of 1 cells could not be judged; to try them again: kab-mc sweep --resume out" in err
 
 
+def test_the_exit_code_does_not_depend_on_who_reads():
+    kernels = submit("k.jsonl", a="pass")
+    arguments = [sys.executable, "-m", "tests.cli.driver", "sweep", "--platforms", "mi300", "--require", "measured"]
+    script = 'set -o pipefail; "$@" 2>/dev/null | true'
+    assert subprocess.run(["bash", "-c", script, "bash", *arguments, kernels], check=False).returncode == 3
+
+
 def drive(*arguments, **options):
     options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, **options}
     return subprocess.Popen([sys.executable, "-m", "tests.cli.driver", *arguments], **options)
@@ -228,7 +235,7 @@ def test_killed_in_the_middle_a_run_is_resumed_and_ends_as_if_undisturbed(folder
     before = fakes.computed(cells)
     code, _, err = finish(drive("sweep", "--resume", "broken"))
     assert code == 0, err
-    assert f"{len(done)} cells are done already" in err
+    assert f"{len(done)} cells done already" in err
     after = fakes.computed(cells)
     assert {cell for cell in done if after[cell] > before[cell]} == set(), "no stored cell is computed again"
     assert plain(Path("broken")) == plain(Path("whole"))
@@ -273,3 +280,15 @@ def test_json_is_alone_on_standard_output_and_lost_cells_are_exit_code_3(folder)
     with Run.open(Path("out")) as run:
         assert run.done() == {("good", "mi300")}
         assert run.manifest.finished, "it has ended, and can be continued all the same"
+
+
+@pytest.mark.ray
+def test_a_run_goes_on_when_nobody_listens(folder):
+    kernels = submit("k.jsonl", a="pass", b="pass")
+    arguments = [sys.executable, "-m", "tests.cli.driver", "sweep", kernels, "--platforms", "mi300", "--out", "out"]
+    script = 'set -o pipefail; "$@" 2>&1 | true'
+    assert subprocess.run(["bash", "-c", script, "bash", *arguments], timeout=120, check=False).returncode == 0
+    with Run.open(Path("out")) as run:
+        assert len(run.done()) == 2
+        assert run.manifest.finished
+    assert Path("out/report.html").exists()
