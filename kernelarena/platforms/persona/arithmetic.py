@@ -1,10 +1,10 @@
 """Mends the arithmetic of Triton's interpreter, so that a wrong answer under it is the kernel's own.
 
 The interpreter keeps bfloat16 and float8 values as integers of their width. Loads, stores and moves are right that way;
-sums, products, comparisons, ``tl.dot`` and most casts are not: they compute with the bits. Its conversion to float8
-loses the carry of a mantissa that rounds up, and its conversion to bfloat16 truncates. Here such operands are widened
-to float32 before an operation and the result is rounded back after it, which is what chips without instructions for
-the narrow type do, and within one rounding of those that have them.
+sums, products, comparisons, reductions, scans, ``tl.dot`` and most casts are not: they compute with the bits. Its
+conversion to float8 loses the carry of a mantissa that rounds up, and its conversion to bfloat16 truncates. Here such
+operands are widened to float32 before an operation and the result is rounded back after it, which is what chips without
+instructions for the narrow type do, and within one rounding of those that have them.
 
 ``libdevice`` functions have no body under the interpreter; the common ones get one from NumPy. Atomic sums in a narrow
 type, which it refuses, are made one after the other. And a Python float given to a kernel is a float32 scalar there, as
@@ -49,6 +49,9 @@ def mended_arithmetic() -> Iterator[None]:
         patches.set(builder, create_fp_to_fp=_cast_of(builder.create_fp_to_fp))
         patches.set(builder, create_extern_elementwise=_extern_elementwise)
         patches.set(builder, create_atomic_rmw=_atomic_of(builder.create_atomic_rmw))
+        reduce, scan = interpreter.ReduceOps, interpreter.ScanOps
+        patches.set(reduce, sum=_sum_of(reduce.sum), min_max=_extreme_of(reduce.min_max))
+        patches.set(scan, cumsum=_scan_of(scan.cumsum, np.add), cumprod=_scan_of(scan.cumprod, np.multiply))
         patches.set(interpreter, _implicit_cvt=_argument_of(interpreter._implicit_cvt))
         _give_libdevice_bodies(patches)
         yield
@@ -105,6 +108,69 @@ def _cast_of(own: Callable[..., Any]) -> Callable[..., Any]:
         return interpreter.TensorHandle(data, target)
 
     return cast
+
+
+def _sum_of(own: Callable[..., Any]) -> Callable[..., Any]:
+    """Wrap ``tl.sum`` so that narrow values are added in pairs and rounded at each step, as a tree of lanes does."""
+
+    def total(reduction: Any, tensor: Any) -> Any:
+        if not _is_narrow(tensor.handle):
+            return own(reduction, tensor)
+        narrow, axis = FORMATS[tensor.dtype.scalar.name], reduction.axis
+        values = _widened(tensor.handle).data
+        values = values.reshape(-1) if axis is None else np.moveaxis(values, axis, -1)
+        while (half := values.shape[-1] // 2) > 0:  # a block's sizes are powers of two
+            values = narrow.decode(narrow.encode(values[..., :half] + values[..., half:]))
+        data = narrow.encode(values[..., 0])
+        if reduction.keep_dims:
+            data = data.reshape((1,) * len(tensor.shape)) if axis is None else np.expand_dims(data, axis)
+        return reduction.to_tensor(data, tensor.dtype)
+
+    return total
+
+
+def _extreme_of(own: Callable[..., Any]) -> Callable[..., Any]:
+    """Wrap ``tl.max`` and its kin so that narrow values are compared as numbers."""
+
+    def extreme(reduction: Any, tensor: Any, *options: Any, **named: Any) -> Any:
+        tensor = tensor[0] if isinstance(tensor, tuple) else tensor
+        if not _is_narrow(tensor.handle):
+            return own(reduction, tensor, *options, **named)
+        found = own(reduction, _wide_tensor(tensor), *options, **named)
+        narrow = FORMATS[tensor.dtype.scalar.name]
+
+        def back(result: Any) -> Any:
+            if result.dtype.scalar != tl.float32:
+                return result  # indices
+            return reduction.to_tensor(narrow.encode(result.handle.data).reshape(result.shape), tensor.dtype)
+
+        return tuple(map(back, found)) if isinstance(found, tuple) else back(found)
+
+    return extreme
+
+
+def _scan_of(own: Callable[..., Any], combine: Callable[..., Any]) -> Callable[..., Any]:
+    """Wrap a scan so that narrow values are combined over doubling distances and rounded at each step."""
+
+    def scanned(scan: Any, tensor: Any) -> Any:
+        if not _is_narrow(tensor.handle):
+            return own(scan, tensor)
+        narrow = FORMATS[tensor.dtype.scalar.name]
+        values = np.moveaxis(_widened(tensor.handle).data, scan.axis, -1)
+        distance = 1
+        while distance < values.shape[-1]:
+            later = narrow.decode(narrow.encode(combine(values[..., distance:], values[..., :-distance])))
+            values = np.concatenate((values[..., :distance], later), axis=-1)
+            distance *= 2
+        return [scan.to_tensor(np.moveaxis(narrow.encode(values), -1, scan.axis), tensor.dtype)]
+
+    return scanned
+
+
+def _wide_tensor(tensor: Any) -> Any:
+    """Return a narrow tensor as one of float32."""
+    kind = tl.block_type(tl.float32, list(tensor.shape)) if tensor.type.is_block() else tl.float32
+    return tl.tensor(_widened(tensor.handle), kind)
 
 
 def _atomic_of(own: Callable[..., Any]) -> Callable[..., Any]:

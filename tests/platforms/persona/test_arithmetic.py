@@ -124,6 +124,34 @@ PROGRAMS = {
         assert torch.allclose(o[0], torch.tanh(x) + x.abs() ** 1.5 + torch.erf(x), atol=1e-5)
         assert not o[1].any()
     """,
+    "reductions and scans of bfloat16": """
+        @triton.jit
+        def k(x, total, every, largest, at, running, M: tl.constexpr, N: tl.constexpr):
+            i, j = tl.arange(0, M), tl.arange(0, N)
+            v = tl.load(x + i[:, None] * N + j[None, :])
+            tl.store(total + i, tl.sum(v, axis=1))
+            tl.store(total + M + j, tl.sum(v, axis=0))
+            tl.store(every, tl.sum(v))
+            tl.store(largest + i, tl.max(v, axis=1))
+            value, index = tl.min(v, axis=1, return_indices=True)
+            tl.store(largest + M + i, value)
+            tl.store(at + i, index)
+            tl.store(running + i[:, None] * N + j[None, :], tl.cumsum(v, axis=1))
+        M, N = 16, 64
+        x = torch.randn(M, N).bfloat16()
+        total, every = torch.empty(M + N, dtype=torch.bfloat16), torch.empty(1, dtype=torch.bfloat16)
+        largest, at = torch.empty(2 * M, dtype=torch.bfloat16), torch.empty(M, dtype=torch.int32)
+        running = torch.empty(M, N, dtype=torch.bfloat16)
+        with mended_arithmetic():
+            k[(1,)](x, total, every, largest, at, running, M, N)
+        wide = x.float()
+        expected = torch.cat([wide.sum(1), wide.sum(0)])
+        assert ((total.float() - expected).abs() < 0.2).all() and (total.float() - expected).abs().sum() > 0
+        assert abs(every.item() - wide.sum().item()) < 1
+        assert torch.equal(largest, torch.cat([x.max(1).values, x.min(1).values]))
+        assert torch.equal(at.long(), wide.argmin(1))
+        assert ((running.float() - wide.cumsum(1)).abs() < 0.3).all()
+    """,
     "libdevice of a scalar is a scalar": """
         from triton.language.extra import libdevice
         @triton.jit
