@@ -133,6 +133,10 @@ class Candidate:
 class _ArenaMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """Serves allocations of the kernel's host code from memory that is poisoned and guarded."""
 
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        return False  # else torch imports its compiler, which takes seconds, for the first operator
+
     def __init__(self, allocator: Allocator, poison: int, ledger: Ledger) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self._ledger = ledger

@@ -30,6 +30,10 @@ _MOVES = frozenset({
 class ReductionLength(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """While active, keeps in ``longest`` the number of terms of the longest sum seen so far (at least 1)."""
 
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        return False  # else torch imports its compiler, which takes seconds, for the first operator
+
     def __init__(self) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self.longest = 1
