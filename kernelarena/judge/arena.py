@@ -32,6 +32,9 @@ ALIGNMENT = 16
 """Bytes; what a device allocator gives at least, and what compilers specialise on."""
 POISONS = (0xFF, 0xFB)
 """Fill bytes: the first is NaN in every float format and -1 in integers; the second is a large finite number."""
+INPUT_POISON = 0x7F
+"""Fills what lies between and around inputs. A large positive number or NaN in every float format, so that it shows in
+sums and maxima; other than the poisons of outputs, so that what a kernel copies from there is not taken for unwritten."""
 _MIN_BAND = 4 * PAGE
 _MAX_BAND = 256 * PAGE
 
@@ -158,7 +161,7 @@ class InputArena:
         The byte that fills everything that is not an input.
     """
 
-    def __init__(self, arguments: Mapping[str, object], poison: int = POISONS[0]) -> None:
+    def __init__(self, arguments: Mapping[str, object], poison: int = INPUT_POISON) -> None:
         self.arguments: list[Place | Scalar] = []
         self.fences: list[tuple[int, int]] = []
         tensors: list[tuple[Place, torch.Tensor]] = []

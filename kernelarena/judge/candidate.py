@@ -24,6 +24,7 @@ from kernelarena.judge.arena import Allocator, Place, Scalar, map_inputs, tensor
 from kernelarena.judge.wire import Wire, WireError
 from kernelarena.platforms.persona.ledger import Ledger
 
+_PACKAGE = Path(__file__).resolve().parent.parent
 _MESSAGE_LIMIT = 2000  # characters; a hostile message may be endless
 
 
@@ -85,7 +86,7 @@ class Candidate:
         try:
             self.entry = load_entry(self.folder, request["file"], request["function"])
         except EntryError as error:
-            traceback.print_exception(error, limit=-20)
+            _print(error)
             fault = {"fault": error.fault.value, "message": str(error), "file": error.file, "line": error.line}
             return {"load-failed": fault}
         return {"loaded": True}
@@ -190,10 +191,20 @@ def describe(error: BaseException) -> dict[str, Any]:
     frames = [
         [frame.filename, frame.lineno] for link in chain for frame in reversed(list(_frames(link))) if frame.lineno
     ]
-    with contextlib.suppress(BaseException):
-        traceback.print_exception(error, limit=-20)
-        sys.stderr.flush()
+    _print(error)
     return {"types": [type(link).__name__ for link in chain], "message": message[:_MESSAGE_LIMIT], "frames": frames}
+
+
+def _print(error: BaseException) -> None:
+    """Print an exception into the log, without the harness's own frames: they are not what its author looks for."""
+    with contextlib.suppress(BaseException):
+        shown = traceback.TracebackException.from_exception(error)
+        link: traceback.TracebackException | None = shown
+        while link is not None:
+            kept = [frame for frame in link.stack if not Path(frame.filename).is_relative_to(_PACKAGE)]
+            link.stack = traceback.StackSummary.from_list(kept[-20:])
+            link = link.__cause__ or link.__context__
+        print("".join(shown.format()), file=sys.stderr, flush=True)
 
 
 def _frames(error: BaseException) -> Iterator[traceback.FrameSummary]:

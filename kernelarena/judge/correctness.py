@@ -175,7 +175,7 @@ class Examiner:
         )
 
     def _call(self, problem: Problem, poison: int) -> Finding:
-        inputs = InputArena(problem.inputs, POISONS[0])
+        inputs = InputArena(problem.inputs)
         outputs = OutputArena(problem.expected_bytes, poison)
         try:
             message = {

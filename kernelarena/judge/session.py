@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import signal
+import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
@@ -164,13 +165,20 @@ class Session:
         )
 
     def log(self) -> str:
-        """Return the end of what the candidate printed."""
+        """Return the end of what the candidate printed, with paths as the kernel's author knows them.
+
+        The scratch folder's name changes with every run, and would make equal runs differ.
+        """
+        text = self._raw_log().replace(f"{self.folder}/", "").replace(str(self._scratch), "~")
+        return text.replace(f"{sys.prefix}/", "")
+
+    def _raw_log(self) -> str:
         size = os.fstat(self._log).st_size
         return os.pread(self._log, _LOG_TAIL, max(0, size - _LOG_TAIL)).decode("utf-8", "replace")
 
     def location_in_log(self) -> Location | None:
         """Return the innermost line of the kernel's own source in the stack that was printed last."""
-        stack = self.log().rsplit("most recent call first", 1)[-1]
+        stack = self._raw_log().rsplit("most recent call first", 1)[-1]
         for path, line in re.findall(r'File "([^"]+)", line (\d+)', stack):
             if (found := locate(self._kernel, self.folder, path, int(line))) is not None:
                 return found

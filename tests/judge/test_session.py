@@ -114,6 +114,15 @@ def test_the_log_is_kept_but_not_without_end(call):
     assert len(call.sessions[-1].log()) <= 1 << 16
 
 
+def test_the_log_shows_the_kernels_frames_and_no_path_of_this_host(call):
+    answer = call("def inner():\n    raise ValueError('odd')\n\ndef entry(x):\n    inner()\n")
+    assert answer["failed"]["types"] == ["ValueError"]
+    log = call.sessions[-1].log()
+    assert 'File "kernel.py", line 2, in inner' in log
+    assert "candidate.py" not in log
+    assert "/kernel/" not in log
+
+
 def test_an_exception_that_cannot_be_shown_is_still_told(call):
     source = """
     class Nasty(Exception):
