@@ -105,7 +105,11 @@ def _candidate(job: CompileJob, folder: Path, write: int, log: int) -> None:
     try:
         os.dup2(log, 1)
         os.dup2(log, 2)
+        import torch
+
         from kernelarena.protocol.compile_run import run
+
+        torch.set_num_threads(1)  # a thread pool that the parent has started does not exist here
 
         with os.fdopen(write, "w") as lines:
 

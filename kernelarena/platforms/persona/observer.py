@@ -11,6 +11,7 @@ import contextlib
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import torch
@@ -151,6 +152,11 @@ class Observer(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
+        if _is_composite(func):
+            with self:  # so that its parts are seen: torch itself takes it apart only above this mode
+                made = func.decompose(*args, **kwargs)
+            if made is not NotImplemented:
+                return made
         sources = [leaf for leaf in tree_flatten((args, kwargs))[0] if isinstance(leaf, torch.Tensor)]
         written = _written(func, args, kwargs)
         try:
@@ -256,6 +262,14 @@ class Observer(TorchDispatchMode):  # type: ignore[no-untyped-call]
 def _mark_derived(entries: Sequence[StorageFacts]) -> None:
     for entry in entries:
         entry.derived = True
+
+
+@cache
+def _is_composite(func: Any) -> bool:
+    """Return whether torch defines the operator by others. One meets it here only below autograd."""
+    return func.namespace == "aten" and torch._C._dispatch_has_kernel_for_dispatch_key(
+        func.name(), "CompositeImplicitAutograd"
+    )
 
 
 def _is_contraction(func: Any) -> bool:

@@ -72,7 +72,7 @@ class FaceMode(TorchFunctionMode):
         if kwargs.get("pin_memory"):
             kwargs = {**kwargs, "pin_memory": False}
         if asked is not None:
-            asked = torch.device(asked)
+            asked = _as_device(asked)
             if asked.type not in ("cuda", "cpu"):
                 return func(*args, **kwargs)
             kwargs = {**kwargs, "device": _HOST}
@@ -87,6 +87,10 @@ class FaceMode(TorchFunctionMode):
 
     def _to(self, tensor: torch.Tensor, *args: Any, **kwargs: Any) -> torch.Tensor:
         copy = bool(kwargs.pop("copy", False))
+        if isinstance(kwargs.get("device"), int):
+            kwargs["device"] = _as_device(kwargs["device"])
+        if args and isinstance(args[0], int):
+            args = (_as_device(args[0]), *args[1:])
         other = kwargs.pop("other", args[0] if args else None)
         if isinstance(other, torch.Tensor):
             device: Any = _DEVICE if self._ledger.on_device(other) else other.device
@@ -125,6 +129,11 @@ class FaceMode(TorchFunctionMode):
                 "first."
             )
         return tensor.numpy(*args, **kwargs)
+
+
+def _as_device(device: Any) -> torch.device:
+    """Return the device that is meant; a bare number is one of the accelerator's, which torch itself cannot know."""
+    return torch.device("cuda", device) if isinstance(device, int) else torch.device(device)
 
 
 def _tensors_in(values: Iterable[Any]) -> Iterator[torch.Tensor]:
