@@ -118,7 +118,7 @@ def truth(reference: Reference, inputs: Mapping[str, Any], *, seed: int) -> Trut
     single = _single(reference, inputs, framework)
     outputs = []
     for index, (value, native) in enumerate(zip(values, framework, strict=True)):
-        error = _shift(_flat(single[index]), value, ranges[index])
+        deviation = _shift(_flat(single[index]), value, ranges[index])
         outputs.append(
             Output(
                 dtype=native.dtype,
@@ -127,8 +127,8 @@ def truth(reference: Reference, inputs: Mapping[str, Any], *, seed: int) -> Trut
                 framework=_flat(native),
                 conditioning=conditioning[index],
                 conditioning_norm=norms[index],
-                single=row_max(error),
-                single_norm=float(error.norm()),
+                single=row_max(deviation),
+                single_norm=float(deviation.norm()),
             )
         )
     return Truth(
