@@ -34,7 +34,7 @@ POISONS = (0xFF, 0xFB)
 """Fill bytes: the first is NaN in every float format and -1 in integers; the second is a large finite number."""
 INPUT_POISON = 0x7F
 """Fills what lies between and around inputs. A large positive number or NaN in every float format, so that it shows in
-sums and maxima; other than the poisons of outputs, so that what a kernel copies from there is not taken for unwritten."""
+sums and maxima; unlike the poisons of outputs, so that what a kernel copies from there is not taken for unwritten."""
 _MIN_BAND = 4 * PAGE
 _MAX_BAND = 256 * PAGE
 

@@ -10,7 +10,7 @@ from kernelarena.judge.session import CandidateEnded, Session
 from kernelarena.judge.zygote import Zygote
 from kernelarena.protocol import compile_cache
 from kernelarena.protocol.compile import Arg, Call, CompileJob, Decision, TensorSpec, decide
-from kernelarena.spec import Evidence, Kernel, Platform, Reason, Sweep, TaskSource
+from kernelarena.spec import Evidence, Kernel, Language, Platform, Reason, Status, Sweep, Tally, TaskSource
 
 _QUOTA = Quota(address_space=1 << 40)
 """Production shapes are mapped as zeros and never touched; memory in use is what is limited."""
@@ -41,11 +41,20 @@ def compile_gate(
         if sweep.cache and decision.reason not in _NOT_REMEMBERED:
             compile_cache.store(key, decision)
     fields = {name: getattr(decision, name) for name in Decision.model_fields if name != "sources"}
-    return fields | {
+    fields |= {
         "evidence": Evidence.COMPILED,
         "toolchain": compile_cache.toolchain(kernel.language),
         "cached": cached,
     }
+    if kernel.language is Language.TORCH and decision.status is Status.PASS:
+        fields |= {"evidence": None, "status": Status.SKIPPED, "gate": None, "reason": Reason.DEVICE_UNAVAILABLE}
+        fields |= {"detail": _NOTHING_TO_COMPILE.format(platform.title), "visible": Tally(), "notes": ()}
+    return fields
+
+
+_NOTHING_TO_COMPILE = (
+    "the host code runs as on this chip, but framework code has nothing to compile: only a host with a {} can tell more"
+)
 
 
 _NOT_REMEMBERED = (Reason.COMPILE_TIMEOUT, Reason.OUT_OF_MEMORY, Reason.CRASH)

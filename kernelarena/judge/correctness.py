@@ -151,7 +151,7 @@ class Examiner:
         first = self._call(problem, POISONS[0])
         seconds = time.monotonic() - started
         finding = first
-        if twice and first.reason in (None, Reason.UNWRITTEN_OUTPUT):
+        if first.reason is Reason.UNWRITTEN_OUTPUT or (twice and first.reason is None):
             finding = self._repeat(problem, first)
         return (
             Trial(
@@ -163,8 +163,18 @@ class Examiner:
 
     def _repeat(self, problem: Problem, first: Finding) -> Finding:
         second = self._call(problem, POISONS[1])
-        if second.reason is None or first.reason is not None:
-            return first if first.reason is not None else second
+        if first.reason is not None:
+            if second.reason is first.reason:
+                return first
+            # A NaN that was read and computed with keeps its bits, and looks like one that was never replaced.
+            return Finding(
+                reason=Reason.NONDETERMINISTIC,
+                detail="the answer depends on what happened to be in memory that the kernel allocated; it reads, or "
+                "adds to, elements that it did not write",
+                error=second.error,
+            )
+        if second.reason is None:
+            return second
         if second.reason not in (Reason.MISMATCH, Reason.NON_FINITE, Reason.REDUCED_PRECISION):
             return second
         return Finding(

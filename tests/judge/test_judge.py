@@ -165,6 +165,14 @@ def test_framework_kernels_are_what_they_say(verdict):
     assert found.toolchain.startswith("torch ")
 
 
+def test_framework_code_is_not_said_to_build_for_a_chip(verdict):
+    found = verdict("def entry(x):\n    return x + 1\n", "mi300", language="torch", preamble="import torch\n")
+    assert (found.status, found.reason, found.evidence) == (Status.SKIPPED, Reason.DEVICE_UNAVAILABLE, None)
+    found = verdict("def entry(x):\n    assert not torch.version.hip\n    return x + 1\n", "mi300", language="torch",
+                    preamble="import torch\n")  # fmt: skip
+    assert (found.status, found.reason) == (Status.FAIL, Reason.LAUNCH_ERROR)
+
+
 class TestCompiled:
     @pytest.mark.parametrize("platform", ["mi300", "h100"])
     def test_an_honest_kernel_builds_and_fits(self, verdict, platform):
