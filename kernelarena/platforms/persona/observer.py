@@ -39,7 +39,7 @@ _METADATA = {
     _aten.is_same_size, _aten.lift, _aten.resize_as_, _aten._efficientzerotensor, _aten.sym_size, _aten.sym_stride,
     _aten.sym_numel, _aten.sym_storage_offset,
 }  # fmt: skip
-_FRAMEWORK = frozenset({"aten", "prims", "quantized", "mkldnn", "mkl", "torchvision"})
+FRAMEWORK = frozenset({"aten", "prims", "quantized", "mkldnn", "mkl", "torchvision"})
 """Namespaces of operators that are the framework's own; a kernel may register others for itself."""
 _SKIP_ELEMENTS = 2**22
 """Operators that touch more elements than this are answered with zeros where values do not matter."""
@@ -237,7 +237,7 @@ class Observer(TorchDispatchMode):  # type: ignore[no-untyped-call]
         else:
             if any(entry.from_kernel for entry in origins):
                 _mark_derived(targets)
-            if targets and func.namespace in _FRAMEWORK:  # what returns no tensor could be no output
+            if targets and func.namespace in FRAMEWORK:  # what returns no tensor could be no output
                 self._charge(name, func, args, kwargs, (*sources, *results), made)
 
     def _overwrite(self, written: list[Any], origins: list[StorageFacts]) -> None:

@@ -19,7 +19,7 @@ from torch.utils import _device
 from kernelarena.platforms.persona.device_namespace import accelerator_namespace, cuda_namespace, nvtx_namespace
 from kernelarena.platforms.persona.facts import PersonaFacts
 from kernelarena.platforms.persona.ledger import Ledger
-from kernelarena.platforms.persona.observer import Observer
+from kernelarena.platforms.persona.observer import FRAMEWORK, Observer
 from kernelarena.platforms.persona.patching import Patches
 
 _DEVICE = torch.device("cuda", 0)
@@ -197,8 +197,12 @@ def _user_operators_keep_the_face(patches: Patches, observer: Observer, face: Fa
     where both modes have stepped aside, and must meet them again.
     """
     register = torch.library.Library.impl
+    for_device: set[tuple[str, str]] = set()
 
     def impl(self: Any, op_name: Any, fn: Any, dispatch_key: str = "", **rest: Any) -> Any:
+        if self.ns in FRAMEWORK or self.ns.startswith("_"):  # torch's own, imported late
+            return register(self, op_name, fn, dispatch_key, **rest)  # type: ignore[no-untyped-call]
+        operator = (self.ns, str(op_name))
         if isinstance(fn, FunctionType) and dispatch_key in ("", "CUDA", "CPU", "CompositeExplicitAutograd"):
             own = fn
 
@@ -207,7 +211,17 @@ def _user_operators_keep_the_face(patches: Patches, observer: Observer, face: Fa
                 with observer, face:
                     return own(*args, **kwargs)
 
-        key = "CPU" if dispatch_key == "CUDA" else dispatch_key
-        return register(self, op_name, fn, key, **rest)  # type: ignore[no-untyped-call]
+        if dispatch_key == "CUDA":  # goes to the CPU's place, where the tensors are, before what was meant for the CPU
+            for_device.add(operator)
+            try:
+                return register(self, op_name, fn, "CPU", **rest)  # type: ignore[no-untyped-call]
+            except RuntimeError:  # the place is taken; older versions of torch cannot give it to another
+                with contextlib.suppress(RuntimeError, TypeError):
+                    rest["allow_override"] = True
+                    register(self, op_name, fn, "CPU", **rest)  # type: ignore[no-untyped-call]
+                return None
+        if dispatch_key == "CPU" and operator in for_device:
+            return None
+        return register(self, op_name, fn, dispatch_key, **rest)  # type: ignore[no-untyped-call]
 
     patches.set(torch.library.Library, impl=impl)

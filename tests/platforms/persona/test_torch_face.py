@@ -211,7 +211,14 @@ def test_operators_that_a_kernel_registers_for_the_device_run_and_are_seen(tmp_p
             assert x.is_cuda
             return torch.matmul(torch.softmax(x, -1), x)
 
+        def never(x: torch.Tensor) -> torch.Tensor:
+            raise AssertionError("the CPU's implementation")
+
+        library.impl("twice", never, "CPU")
         library.impl("twice", twice, "CUDA")
+        library.define("half(Tensor x) -> Tensor")
+        library.impl("half", lambda x: x / 2, "CUDA")
+        library.impl("half", never, "CPU")
 
         @torch.library.custom_op("mine::thrice", mutates_args=(), device_types="cuda")
         def thrice(x: torch.Tensor) -> torch.Tensor:
@@ -219,8 +226,9 @@ def test_operators_that_a_kernel_registers_for_the_device_run_and_are_seen(tmp_p
 
         with chip.observer.call() as observed:  # noqa: F821  set by worn
             assert torch.ops.mine.twice(torch.zeros(4, 4, device="cuda")).is_cuda
+            assert torch.ops.mine.half(torch.zeros(4, device="cuda")).is_cuda
             assert thrice(torch.zeros(4, device="cuda")).is_cuda
         assert observed.operators["aten::mm"].flops == 2 * 4 * 4 * 4
-        assert set(observed.operators) == {"aten::_softmax", "aten::mm"}
+        assert set(observed.operators) == {"aten::_softmax", "aten::mm", "aten::div"}
 
     worn(body, tmp_path)
