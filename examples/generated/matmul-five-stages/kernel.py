@@ -37,8 +37,8 @@ def matmul(a, b):
     N = b.shape[1]
     c = torch.empty((M, N), device=a.device, dtype=a.dtype)
     # float32 does not use the tensor cores: small tiles, shallow pipeline
-    BM, BN, BK, stages = (64, 64, 128, 5) if a.element_size() == 2 else (64, 64, 16, 2)
+    BM, BN, BK, stages, warps = (64, 64, 128, 5, 16) if a.element_size() == 2 else (64, 64, 16, 2, 8)
     matmul_kernel[(triton.cdiv(M, BM), triton.cdiv(N, BN))](
-        a, b, c, M, N, K, a.stride(0), b.stride(0), c.stride(0), BM=BM, BN=BN, BK=BK, num_stages=stages, num_warps=8
+        a, b, c, M, N, K, a.stride(0), b.stride(0), c.stride(0), BM=BM, BN=BN, BK=BK, num_stages=stages, num_warps=warps
     )
     return c
