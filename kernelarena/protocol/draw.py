@@ -13,7 +13,7 @@ Hidden shapes come in families, each of which breaks a habit that kernels get aw
 
 A draw is a pure function of its arguments: numbers come from SHA-256 of the seed and of a label that says what they
 are for, so that the same seed gives the same shapes on every machine and version of Python, whatever the order of
-keys in the task's file. Only integers are drawn; there is no floating-point arithmetic that could differ.
+keys in the task's file (but for a budget's ``outer``, which takes the last dimension for the inner one). Only integers are drawn; there is no floating-point arithmetic that could differ.
 """
 
 from __future__ import annotations
@@ -235,11 +235,11 @@ class Room:
 
     def too_long(self, dims: Dims) -> list[str]:
         """Return the outer dimensions that are larger than the budget lets them be, as far as the task allows less."""
-        if self._budget is None:
+        if self._budget is None or self._budget.outer is None:
             return []
         *outer, _ = self.task.dims
-        limits = {name: max(self._budget.outer, sizes.smallest(self.task.dims[name])) for name in outer}
-        return [name for name, limit in limits.items() if dims[name] > limit]
+        most = self._budget.outer
+        return [name for name in outer if dims[name] > max(most, sizes.smallest(self.task.dims[name]))]
 
     def published_range(self, name: str) -> tuple[int, int]:
         """Return the smallest and the largest size of a dimension among the published shapes that there is room for."""

@@ -96,8 +96,8 @@ class Budget(Model):
     """Elements over all inputs and outputs."""
     flops: Positive
     """Operations by the task's work model."""
-    outer: Positive = 256
-    """Size of every dimension but the task's last. Kernels commonly start a program for each index of an outer
+    outer: Positive | None = None
+    """Size of every dimension but the last that the task declares. Kernels commonly start a program for each index of an outer
     dimension, and an interpreter pays by the program, not by the element."""
 
 

@@ -205,6 +205,17 @@ def test_a_kept_dimension_stays_long():
     assert fit(task(), {"M": 4096, "N": 4096}, "float32", SMALL, keep="N") == {"M": 4, "N": 4096}
 
 
+@given(seeds)
+@settings(max_examples=30, deadline=None)
+def test_outer_dimensions_stay_within_a_budget_that_bounds_them(seed):
+    budget = Budget(elements=32768, flops=8_000_000, outer=64)
+    shapes = [*draw(ATTENTION, seed, 8, budget=budget), *visible_trials(ATTENTION, seed, budget=budget)]
+    *outer, _ = ATTENTION.dims
+    assert all(shape[name] <= 64 for shape in shapes for name in outer)
+    assert all(ATTENTION.why_not(shape.dims) is None for shape in shapes)
+    assert fit(task(), {"M": 4096, "N": 4}, "float32", budget, keep="M") == {"M": 64, "N": 4}
+
+
 def test_a_budget_that_nothing_fits_gives_the_smallest():
     assert fit(task(), {"M": 4096, "N": 4096}, "float32", Budget(elements=1, flops=1)) == {"M": 1, "N": 1}
 

@@ -46,17 +46,33 @@ def triton_face(driver: PersonaDriver, recorder: Recorder | None, scratch: Path)
 
 @contextlib.contextmanager
 def interpreter_face(observer: Observer) -> Iterator[None]:
-    """Note the launches of Triton's interpreter, which never reach a driver."""
+    """Note the launches of Triton's interpreter, which never reach a driver, and spare it half of its work.
+
+    The interpreter replaces the builtins of ``triton.language`` at every call of a device function, ``tl.sum``
+    included, although nothing puts them back before the launch ends. Once for each function and launch is enough.
+    """
     from triton.runtime import interpreter
 
-    run = interpreter.GridExecutor.__call__
+    run, patch = interpreter.GridExecutor.__call__, interpreter._patch_lang
+    patched: set[Any] = set()
 
     def noted(self: Any, *args: Any, **kwargs: Any) -> Any:
         from kernelarena.platforms.persona.driver import pointers
 
         observer.launched(list(pointers((*args, *kwargs.values()))), tuning=False)
-        return run(self, *args, **kwargs)
+        patched.clear()
+        try:
+            return run(self, *args, **kwargs)
+        finally:
+            patched.clear()
+
+    def patch_once(function: Any) -> Any:
+        if function in patched:
+            return None
+        patched.add(function)
+        return patch(function)
 
     with Patches() as patches:
         patches.set(interpreter.GridExecutor, __call__=noted)
+        patches.set(interpreter, _patch_lang=patch_once)
         yield
