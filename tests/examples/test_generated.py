@@ -111,7 +111,7 @@ def test_the_judge_finds_what_is_expected(kernel: Kernel, name: str, judge: Judg
     expected = EXPECTED[kernel.id][name]
     # What never ends need not be waited for as long as what is merely slow on a busy machine.
     endless = not ENDLESS.isdisjoint(reasons(expected))
-    deadlines = Deadlines(compile=6, call=6) if endless else Deadlines(compile=240, call=120)
+    deadlines = Deadlines(compile=6, call=12) if endless else Deadlines(compile=240, call=120)
     if triton_version() < BY_VERSION.get(kernel.id, (0, 0)):
         pytest.skip("expected of a later version of Triton")
     verdict = judge.judge(

@@ -41,6 +41,6 @@ def layer_norm_kernel(x_ptr, y_ptr, w_ptr, b_ptr, stride_x, stride_y, N, eps, BL
 def layer_norm(x, weight, bias, eps):
     M, N = x.shape
     y = torch.empty((M, N), device=x.device, dtype=x.dtype)
-    BLOCK = 1024 if N % 1024 == 0 else 16
+    BLOCK = 1024 if N % 1024 == 0 else 32
     layer_norm_kernel[(M,)](x, y, weight, bias, x.stride(0), y.stride(0), N, eps, BLOCK=BLOCK, num_warps=4)
     return y
