@@ -69,6 +69,11 @@ def itemsize(dtype: str) -> int:
     return int(torch_dtype(dtype).itemsize)
 
 
+def dtype_name(dtype: torch.dtype) -> str:
+    """Return torch's name of a dtype, without the module."""
+    return str(dtype).removeprefix("torch.")
+
+
 def torch_dtype(name: str) -> torch.dtype:
     """Return the torch dtype of that name.
 
@@ -192,7 +197,7 @@ class InputArena:
         start = end - round_up(length + misaligned, ALIGNMENT) + misaligned if length else start
         if length:
             self.fences.append((end, PAGE))
-        return Place(dtype=str(value.dtype).removeprefix("torch."), size=size, stride=stride, start=start), end + PAGE
+        return Place(dtype=dtype_name(value.dtype), size=size, stride=stride, start=start), end + PAGE
 
     def mutated(self) -> str | None:
         """Return the name of an input that the call changed, or None."""
@@ -279,7 +284,7 @@ class Allocator:
         band = _band(length)
         if length == 0 or self._cursor + length + band > self.limit:
             return None
-        place = Place(dtype=_name(dtype), size=tuple(size), stride=tuple(stride), start=self._cursor)
+        place = Place(dtype=dtype_name(dtype), size=tuple(size), stride=tuple(stride), start=self._cursor)
         self.blocks.append(Block(start=place.start, bytes=length))
         self._cursor += round_up(length, ALIGNMENT) + band
         return tensor_at(self.memory, place)
@@ -290,7 +295,7 @@ class Allocator:
         if self._returned + length > self.memory.size:
             return None
         stride = torch.empty(output.shape, device="meta").stride()
-        place = Place(dtype=_name(output.dtype), size=tuple(output.shape), stride=stride, start=self._returned)
+        place = Place(dtype=dtype_name(output.dtype), size=tuple(output.shape), stride=stride, start=self._returned)
         if length:
             tensor_at(self.memory, place).copy_(output)
         self._returned = round_up(self._returned + length, ALIGNMENT)
@@ -319,7 +324,3 @@ def map_inputs(descriptor: int, fences: Sequence[tuple[int, int]]) -> npt.NDArra
 def _band(length: int) -> int:
     """Bytes of poison beside an allocation: as long as it is itself, within bounds, in whole pages."""
     return min(max(round_up(length, PAGE), _MIN_BAND), _MAX_BAND)
-
-
-def _name(dtype: torch.dtype) -> str:
-    return str(dtype).removeprefix("torch.")

@@ -20,7 +20,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from kernelarena.judge import sandbox
-from kernelarena.judge.arena import Allocator, Place, Scalar, map_inputs, tensor_at
+from kernelarena.judge.arena import Allocator, Place, Scalar, dtype_name, map_inputs, tensor_at
 from kernelarena.judge.wire import Wire, WireError
 from kernelarena.platforms.persona.ledger import Ledger
 
@@ -125,7 +125,7 @@ class Candidate:
         output = output.detach()
         place = allocator.give_back(output)
         return {
-            "dtype": str(output.dtype).removeprefix("torch."),
+            "dtype": dtype_name(output.dtype),
             "size": list(output.shape),
             "place": None if place is None else place.model_dump(),
         }

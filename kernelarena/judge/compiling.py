@@ -9,7 +9,7 @@ from kernelarena.judge.sandbox import Quota
 from kernelarena.judge.session import CandidateEnded, Session
 from kernelarena.judge.zygote import Zygote
 from kernelarena.protocol import compile_cache
-from kernelarena.protocol.compile import Arg, Call, CompileJob, Decision, TensorSpec, decide
+from kernelarena.protocol.compile import Decision, decide
 from kernelarena.spec import Evidence, Kernel, Language, Platform, Reason, Status, Sweep, Tally, TaskSource
 
 _QUOTA = Quota(address_space=1 << 40)
@@ -62,6 +62,8 @@ _NOT_REMEMBERED = (Reason.COMPILE_TIMEOUT, Reason.OUT_OF_MEMORY, Reason.CRASH)
 
 
 def _decide(zygote: Zygote, kernel: Kernel, task: TaskSource, platform: Platform, sweep: Sweep) -> Decision:
+    from kernelarena.judge.outline import compile_job  # imports torch, which an answer from the cache does not need
+
     job = compile_job(kernel, task, platform)
     events: list[object] = []
     ended = None
@@ -82,34 +84,3 @@ def _decide(zygote: Zygote, kernel: Kernel, task: TaskSource, platform: Platform
     if ended is not None and ended.reason is Reason.OUT_OF_MEMORY:
         return decision.model_copy(update={"reason": ended.reason, "detail": f"under the persona, {ended.detail}"})
     return decision
-
-
-def compile_job(kernel: Kernel, task: TaskSource, platform: Platform) -> CompileJob:
-    """Describe every call that the compile gate makes: sizes, strides and dtypes, and no data."""
-    from kernelarena.judge.reference import Reference
-
-    reference = Reference(task)
-    calls = []
-    for shape in task.task.shapes():
-        inputs, outputs = reference.outline(shape, platform)
-        calls.append(
-            Call(
-                shape=shape,
-                args=tuple(_argument(name, value) for name, value in inputs.items()),
-                outputs=None if outputs is None else tuple(_output(output) for output in outputs),
-            )
-        )
-    return CompileJob(kernel=kernel, platform=platform, calls=tuple(calls), framework=task.task.framework)
-
-
-def _argument(name: str, value: Any) -> Arg:
-    if isinstance(value, bool | int | float):
-        return Arg(name=name, value=value)
-    return Arg(
-        name=name, dtype=str(value.dtype).removeprefix("torch."), size=tuple(value.shape),
-        stride=tuple(value.stride()), offset=int(value.storage_offset()),
-    )  # fmt: skip
-
-
-def _output(output: Any) -> TensorSpec:
-    return TensorSpec(dtype=str(output.dtype).removeprefix("torch."), size=tuple(output.shape))

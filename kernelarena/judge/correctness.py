@@ -10,18 +10,19 @@ import hashlib
 import math
 import time
 from collections import OrderedDict
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import torch
 from pydantic import ValidationError
 
-from kernelarena.judge.arena import POISONS, Block, InputArena, OutputArena, Place
+from kernelarena.judge.arena import POISONS, Block, InputArena, OutputArena, Place, dtype_name, itemsize
 from kernelarena.judge.reference import Outputs, Reference
 from kernelarena.judge.session import CandidateEnded, Session, locate
 from kernelarena.platforms import catalogue
+from kernelarena.protocol.compile_events import TensorSpec
 from kernelarena.protocol.failure import Failure, classify_call, locate_failure
+from kernelarena.protocol.form import wrong_form
 from kernelarena.protocol.tolerance import Comparison, Truth, compare, truth
 from kernelarena.spec import Kernel, Location, Platform, Reason, Shape, TaskSource, Trial
 from kernelarena.spec.base import Model
@@ -36,7 +37,13 @@ class Problem:
     shape: Shape
     inputs: dict[str, Any]
     truth: Truth
-    expected_bytes: int
+    expected: tuple[TensorSpec, ...]
+    """The form of its outputs."""
+
+    @property
+    def expected_bytes(self) -> int:
+        """Size of all outputs together."""
+        return sum(math.prod(output.size) * itemsize(output.dtype) for output in self.expected)
 
 
 class Problems:
@@ -65,8 +72,8 @@ class Problems:
             reference = self.reference(task)
             inputs = reference.draw(shape, self.platform, seed)
             answer = truth(reference.function, inputs, seed=seed)
-            size = sum(math.prod(output.size) * output.dtype.itemsize for output in answer.outputs)
-            self._known[key] = Problem(shape, inputs, answer, size)
+            forms = tuple(TensorSpec(dtype=dtype_name(output.dtype), size=output.size) for output in answer.outputs)
+            self._known[key] = Problem(shape, inputs, answer, forms)
             if len(self._known) > _REMEMBERED:
                 self._known.popitem(last=False)
         self._known.move_to_end(key)
@@ -80,6 +87,11 @@ class _Returned(Model):
     dtype: str = ""
     size: tuple[int, ...] = ()
     place: Place | None = None
+
+    @property
+    def form(self) -> TensorSpec | None:
+        """What it is, if it is a tensor."""
+        return TensorSpec(dtype=self.dtype, size=self.size) if self.type == "Tensor" else None
 
 
 class _Answer(Model):
@@ -219,8 +231,8 @@ class Examiner:
             return Finding(Reason.INPUT_MUTATED, f"input '{name}' was changed by the call; write to a new tensor")
         if (overrun := inputs.overrun()) is not None:
             return Finding(Reason.OUT_OF_BOUNDS_WRITE, f"{overrun}; is a store without a mask?")
-        if (wrong := _wrong_form(answer.outputs, problem.truth)) is not None:
-            return wrong
+        if (wrong := wrong_form([output.form for output in answer.outputs], problem.expected)) is not None:
+            return Finding(*wrong)
         returned = tuple(_read(outputs, output) for output in answer.outputs)
         comparison = compare(problem.truth, returned, allow_reduced_precision=self._task.task.allow_reduced_precision)
         if comparison.passed:
@@ -232,23 +244,6 @@ def _read(outputs: OutputArena, output: _Returned) -> torch.Tensor:
     if output.place is None:
         raise ValueError("an output of the right size was not returned")
     return outputs.file.tensor(output.place).clone()
-
-
-def _wrong_form(returned: Sequence[_Returned], truth: Truth) -> Finding | None:
-    """Say what is wrong with the number, type, size or dtype of the outputs."""
-    expected = truth.outputs
-    if len(returned) != len(expected):
-        return Finding(Reason.WRONG_SHAPE, f"it returned {len(returned)} outputs where {len(expected)} are expected")
-    for index, (output, right) in enumerate(zip(returned, expected, strict=True)):
-        name = f"output {index}" if len(expected) > 1 else "the output"
-        if output.type != "Tensor":
-            return Finding(Reason.WRONG_SHAPE, f"{name} is a {output.type}, not a tensor")
-        if output.size != right.size:
-            return Finding(Reason.WRONG_SHAPE, f"{name} has shape {list(output.size)}, expected {list(right.size)}")
-        dtype = str(right.dtype).removeprefix("torch.")
-        if output.dtype != dtype:
-            return Finding(Reason.WRONG_DTYPE, f"{name} is {output.dtype}, expected {dtype}")
-    return None
 
 
 def _explain(comparison: Comparison, returned: Outputs, observed: dict[str, Any], poison: int) -> Finding:

@@ -22,6 +22,7 @@ from kernelarena.protocol.compile_job import Call, CompileJob
 from kernelarena.protocol.compile_story import Specialisation, Story, Tampered, tell
 from kernelarena.protocol.entry import EntryFault
 from kernelarena.protocol.fallback import left_to_framework, light_use
+from kernelarena.protocol.form import wrong_form
 from kernelarena.protocol.limits import ADVICE, excess, resources
 from kernelarena.spec import Gate, Language, Launch, Location, Reason, Resources, Shape, Status, Tally, Task
 from kernelarena.spec.base import Model
@@ -145,19 +146,7 @@ def _judge_calls(job: CompileJob, task: Task, story: Story, log: str) -> Decisio
 
 
 def _wrong_output(call: Call, end: CallEnds) -> tuple[Reason, str] | None:
-    if call.outputs is None:
-        return None
-    if len(end.outputs) != len(call.outputs):
-        return Reason.WRONG_SHAPE, f"the entry returns {len(end.outputs)} values; {len(call.outputs)} are expected"
-    for index, (output, expected) in enumerate(zip(end.outputs, call.outputs, strict=True)):
-        name = "the output" if len(call.outputs) == 1 else f"output {index}"
-        if output is None:
-            return Reason.WRONG_DTYPE, f"{name} is not a tensor; {expected.dtype} is expected"
-        if output.size != expected.size:
-            return Reason.WRONG_SHAPE, f"{name} has the size {list(output.size)}; {list(expected.size)} is expected"
-        if output.dtype != expected.dtype:
-            return Reason.WRONG_DTYPE, f"{name} is {output.dtype}; {expected.dtype} is expected"
-    return None
+    return None if call.outputs is None else wrong_form(end.outputs, call.outputs)
 
 
 def _raised(job: CompileJob, story: Story, failure: Failure, shape: Shape, log: str) -> Decision:

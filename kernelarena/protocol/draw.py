@@ -13,7 +13,8 @@ Hidden shapes come in families, each of which breaks a habit that kernels get aw
 
 A draw is a pure function of its arguments: numbers come from SHA-256 of the seed and of a label that says what they
 are for, so that the same seed gives the same shapes on every machine and version of Python, whatever the order of
-keys in the task's file (but for a budget's ``outer``, which takes the last dimension for the inner one). Only integers are drawn; there is no floating-point arithmetic that could differ.
+keys in the task's file (but for a budget's ``outer``, which takes the last dimension for the inner one). Only integers
+are drawn; there is no floating-point arithmetic that could differ.
 """
 
 from __future__ import annotations

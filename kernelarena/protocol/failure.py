@@ -8,6 +8,7 @@ from typing import Annotated
 
 from pydantic import Field
 
+from kernelarena.protocol.compile_faults import host_reason
 from kernelarena.spec import Location, Reason
 from kernelarena.spec.base import Model
 
@@ -23,11 +24,7 @@ class Failure(Model):
 
 
 _OUT_OF_MEMORY = re.compile(r"can't allocate memory|out of memory|cannot allocate memory", re.IGNORECASE)
-_UNSUPPORTED = re.compile(
-    r"not supported in interpreter mode|inline_asm|is not supported by the interpreter|not supported in this "
-    r"architecture|unsupported (feature|architecture)",
-    re.IGNORECASE,
-)
+_NOT_INTERPRETED = re.compile(r"not supported in interpreter mode|inline_asm", re.IGNORECASE)
 
 
 def classify_call(failure: Failure) -> tuple[Reason, str]:
@@ -35,9 +32,9 @@ def classify_call(failure: Failure) -> tuple[Reason, str]:
     words = f"{failure.types[0]}: {one_line(failure.message)}"
     if "MemoryError" in failure.types or _OUT_OF_MEMORY.search(failure.message):
         return Reason.OUT_OF_MEMORY, f"the call ran out of memory ({words})"
-    if _UNSUPPORTED.search(failure.message) or "NotImplementedError" in failure.types:
+    if _NOT_INTERPRETED.search(failure.message) or "NotImplementedError" in failure.types:
         return Reason.UNSUPPORTED_FEATURE, f"the platform does not have what the kernel uses ({words})"
-    return Reason.LAUNCH_ERROR, f"the call raised {words}"
+    return host_reason(failure.types[0], failure.message)
 
 
 def locate_failure(failure: Failure, find: Callable[[str, int], Location | None]) -> Location | None:

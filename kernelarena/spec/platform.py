@@ -97,8 +97,8 @@ class Budget(Model):
     flops: Positive
     """Operations by the task's work model."""
     outer: Positive | None = None
-    """Size of every dimension but the last that the task declares. Kernels commonly start a program for each index of an outer
-    dimension, and an interpreter pays by the program, not by the element."""
+    """Size of every dimension but the last that the task declares. Kernels commonly start a program for each index of
+    an outer dimension, and an interpreter pays by the program, not by the element."""
 
 
 class Platform(Model):

@@ -90,7 +90,7 @@ FAULTS = {
     "wrong shape": ("return run(x, torch.empty_like(x)).t()[:1]", Reason.WRONG_SHAPE),
     "wrong dtype": ("return run(x, torch.empty_like(x, dtype=torch.bfloat16))", Reason.WRONG_DTYPE),
     "two outputs": ("y = run(x, torch.empty_like(x))\n    return y, y", Reason.WRONG_SHAPE),
-    "no output": ("run(x, torch.empty_like(x))", Reason.WRONG_SHAPE),
+    "no output": ("run(x, torch.empty_like(x))", Reason.WRONG_DTYPE),
     "in place": ("return run(x, x)", Reason.INPUT_MUTATED),
     "half written": ("return run(x, torch.empty_like(x), n=x.numel() // 2)", Reason.UNWRITTEN_OUTPUT),
     "never launched": ("return torch.empty_like(x)", Reason.UNWRITTEN_OUTPUT),
