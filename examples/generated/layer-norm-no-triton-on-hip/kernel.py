@@ -6,42 +6,16 @@ import triton.language as tl
 
 
 @triton.jit
-def layer_norm_fwd(
-    x_ptr,
-    y_ptr,
-    w_ptr,
-    b_ptr,
-    stride_x,
-    stride_y,
-    N,
-    eps,
-    BLOCK_SIZE: tl.constexpr,
-):
+def _ln(x, y, w, b, sx, sy, N, eps, BLOCK: tl.constexpr):
     row = tl.program_id(0).to(tl.int64)
-    x_ptr += row * stride_x
-    y_ptr += row * stride_y
-
-    acc = tl.zeros((BLOCK_SIZE,), dtype=tl.float32)
-    for off in range(0, N, BLOCK_SIZE):
-        cols = off + tl.arange(0, BLOCK_SIZE)
-        acc += tl.load(x_ptr + cols, mask=cols < N, other=0.0).to(tl.float32)
-    mean = tl.sum(acc, axis=0) / N
-
-    acc = tl.zeros((BLOCK_SIZE,), dtype=tl.float32)
-    for off in range(0, N, BLOCK_SIZE):
-        cols = off + tl.arange(0, BLOCK_SIZE)
-        x = tl.load(x_ptr + cols, mask=cols < N, other=0.0).to(tl.float32)
-        x = tl.where(cols < N, x - mean, 0.0)
-        acc += x * x
-    rstd = 1.0 / tl.sqrt(tl.sum(acc, axis=0) / N + eps)
-
-    for off in range(0, N, BLOCK_SIZE):
-        cols = off + tl.arange(0, BLOCK_SIZE)
-        mask = cols < N
-        w = tl.load(w_ptr + cols, mask=mask, other=0.0).to(tl.float32)
-        b = tl.load(b_ptr + cols, mask=mask, other=0.0).to(tl.float32)
-        x = tl.load(x_ptr + cols, mask=mask, other=0.0).to(tl.float32)
-        tl.store(y_ptr + cols, ((x - mean) * rstd * w + b).to(y_ptr.dtype.element_ty), mask=mask)
+    c = tl.arange(0, BLOCK)
+    m = c < N
+    v = tl.load(x + row * sx + c, mask=m, other=0.0).to(tl.float32)
+    mean = tl.sum(v, 0) / N
+    d = tl.where(m, v - mean, 0.0)
+    rstd = tl.rsqrt(tl.sum(d * d, 0) / N + eps)
+    out = d * rstd * tl.load(w + c, mask=m, other=0.0).to(tl.float32) + tl.load(b + c, mask=m, other=0.0).to(tl.float32)
+    tl.store(y + row * sy + c, out.to(y.dtype.element_ty), mask=m)
 
 
 def layer_norm(x, weight, bias, eps):
@@ -50,9 +24,5 @@ def layer_norm(x, weight, bias, eps):
         return torch.nn.functional.layer_norm(x, (x.shape[-1],), weight, bias, eps)
     M, N = x.shape
     y = torch.empty((M, N), dtype=x.dtype, device=x.device)
-    BLOCK_SIZE = min(4096, triton.next_power_of_2(N))
-    num_warps = min(max(BLOCK_SIZE // 256, 1), 8)
-    layer_norm_fwd[(M,)](
-        x, y, weight, bias, x.stride(0), y.stride(0), N, eps, BLOCK_SIZE=BLOCK_SIZE, num_warps=num_warps
-    )
+    _ln[(M,)](x, y, weight, bias, x.stride(0), y.stride(0), N, eps, BLOCK=triton.next_power_of_2(N), num_warps=8)
     return y
