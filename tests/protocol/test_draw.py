@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
@@ -129,7 +130,7 @@ def test_the_draw_is_the_same_in_another_process():
         capture_output=True,
         text=True,
         check=True,
-        env={"PYTHONHASHSEED": "12345"},
+        env={**os.environ, "PYTHONHASHSEED": "12345"},
     )
     assert result.stdout.strip() == str(GOLDEN)
 

@@ -53,6 +53,8 @@ def mended_arithmetic() -> Iterator[None]:
         patches.set(reduce, sum=_sum_of(reduce.sum), min_max=_extreme_of(reduce.min_max))
         patches.set(scan, cumsum=_scan_of(scan.cumsum, np.add), cumprod=_scan_of(scan.cumprod, np.multiply))
         patches.set(interpreter, _implicit_cvt=_argument_of(interpreter._implicit_cvt))
+        patches.set(interpreter, _patch_lang_core=_knowing_narrow_floats(interpreter._patch_lang_core))
+        patches.set(interpreter, _patch_lang_tensor=_indexable(interpreter._patch_lang_tensor))
         _give_libdevice_bodies(patches)
         yield
 
@@ -213,6 +215,32 @@ def _argument_of(own: Callable[..., Any]) -> Callable[..., Any]:
         return own(value)
 
     return argument
+
+
+def _knowing_narrow_floats(own: Callable[..., Any]) -> Callable[..., Any]:
+    """Let every float8 type be named: older interpreters build all of them, and know the names of some."""
+
+    def patch(lang: Any, scope: Any) -> Any:
+        own(lang, scope)
+        known = lang.dtype.to_ir
+
+        def to_ir(dtype: Any, builder: Any) -> Any:
+            build = getattr(builder, f"get_{dtype.name}_ty", None) if dtype.name.startswith("fp8") else None
+            return known(dtype, builder) if build is None else build()
+
+        scope.set_attr(lang.dtype, "to_ir", to_ir)
+
+    return patch
+
+
+def _indexable(own: Callable[..., Any]) -> Callable[..., Any]:
+    """Let a scalar be an index: older interpreters convert arrays of one element in a way that NumPy 2.5 refuses."""
+
+    def patch(tensor: Any, scope: Any) -> Any:
+        own(tensor, scope)
+        scope.set_attr(tensor, "__index__", lambda scalar: int(scalar.handle.data.item()))
+
+    return patch
 
 
 def _per_element(function: Callable[..., float]) -> Callable[..., Any]:

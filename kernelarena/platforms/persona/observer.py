@@ -181,7 +181,7 @@ class Observer(TorchDispatchMode):  # type: ignore[no-untyped-call]
                 return func(*args, **kwargs)
             return self._describe(func, args, kwargs, written)
         if _is_contraction(func):
-            with contextlib.suppress(NotImplementedError, RuntimeError):
+            with contextlib.suppress(Exception):  # torch's descriptions of rare overloads have faults of their own
                 meta_args, meta_kwargs = _as_meta((args, kwargs))
                 if _flops(func, meta_args, meta_kwargs, func(*meta_args, **meta_kwargs)) > _SKIP_FLOPS:
                     return self._describe(func, args, kwargs, written)
@@ -192,6 +192,8 @@ class Observer(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
     def _describe(self, func: Any, args: Any, kwargs: Any, written: list[Any]) -> Any:
         """Answer with what the operator would return, without computing it if that is much."""
+        if written:
+            return _returned(func, written)
         try:
             meta_args, meta_kwargs = _as_meta((args, kwargs))
             if "device" in meta_kwargs:
@@ -199,8 +201,6 @@ class Observer(TorchDispatchMode):  # type: ignore[no-untyped-call]
             made = func(*meta_args, **meta_kwargs)
         except (NotImplementedError, RuntimeError):
             return func(*args, **kwargs)
-        if written:
-            return _returned(func, made, written) if len(func._schema.returns) else None
         leaves = [leaf for leaf in tree_flatten(made)[0] if isinstance(leaf, torch.Tensor)]
         size = sum(leaf.numel() * leaf.element_size() for leaf in leaves)
         if self._memory is not None and size > self._memory:
@@ -311,12 +311,12 @@ def _written(func: Any, args: Any, kwargs: Any) -> list[Any]:
     return written
 
 
-def _returned(func: Any, made: Any, written: list[Any]) -> Any:
-    if isinstance(made, torch.Tensor):
+def _returned(func: Any, written: list[Any]) -> Any:
+    """Return what an operator that writes to its arguments returns: those, or nothing."""
+    count = len(func._schema.returns)
+    if count == 1:
         return written[0]
-    if isinstance(made, tuple | list) and len(made) == len(written):
-        return type(made)(written)
-    raise NotImplementedError(f"{func} returns something else than what it writes to")
+    return tuple(written[:count]) if count else None
 
 
 def _as_meta(value: Any) -> Any:
