@@ -93,7 +93,7 @@ FAULTS = {
     "no output": ("run(x, torch.empty_like(x))", Reason.WRONG_DTYPE),
     "in place": ("return run(x, x)", Reason.INPUT_MUTATED),
     "half written": ("return run(x, torch.empty_like(x), n=x.numel() // 2)", Reason.UNWRITTEN_OUTPUT),
-    "never launched": ("return torch.empty_like(x)", Reason.UNWRITTEN_OUTPUT),
+    "never launched": ("return torch.empty_like(x)", Reason.NO_DEVICE_KERNEL),
     "past the end of the output": (
         "y = torch.empty_like(x)\n    run(x, y)\n    add_one[(1,)](x, y[-1:, -1:], 8, BLOCK=8)\n    return run(x, y)",
         Reason.OUT_OF_BOUNDS_WRITE,
