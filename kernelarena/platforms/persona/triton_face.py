@@ -59,12 +59,13 @@ def interpreter_face(observer: Observer) -> Iterator[None]:
     def noted(self: Any, *args: Any, **kwargs: Any) -> Any:
         from kernelarena.platforms.persona.driver import pointers
 
-        observer.launched(list(pointers((*args, *kwargs.values()))), tuning=False)
         patched.clear()
         try:
-            return run(self, *args, **kwargs)
+            result = run(self, *args, **kwargs)
         finally:
             patched.clear()
+        observer.launched(list(pointers((*args, *kwargs.values()))), tuning=False)  # a launch that raises is none
+        return result
 
     def patch_once(function: Any) -> Any:
         if function in patched:
