@@ -27,6 +27,8 @@ class Plan:
     """Those that the kernels name."""
     kernels: list[Kernel]
     left_out: list[str]
+    remarks: list[str]
+    """What the user may have meant otherwise, a line each."""
 
 
 def make(
@@ -64,7 +66,22 @@ def make(
         tasks={key: source for key, source in tasks.items() if key in named},
         kernels=kernels,
         left_out=left_out,
+        remarks=_strange_homes(kernels, known),
     )
+
+
+def _strange_homes(kernels: Iterable[Kernel], known: Mapping[str, Platform]) -> list[str]:
+    """Name homes that no platform file declares: it may be a typing mistake, or a chip that nobody declared yet."""
+    homes: dict[str, list[str]] = {}
+    for kernel in kernels:
+        if kernel.home is not None and kernel.home not in known:
+            homes.setdefault(kernel.home, []).append(kernel.origin)
+    return [
+        f"home '{home}' of {origins[0]}"
+        + (f" and {len(origins) - 1} more" if len(origins) > 1 else "")
+        + f" is no known platform ({nearest(home, known)}); nothing will be said of carrying it from there"
+        for home, origins in homes.items()
+    ]
 
 
 def read_config(name: str) -> Sweep:

@@ -107,6 +107,8 @@ def _begin(given: Mapping[str, Any]) -> Run:
     )
     for line in wanted.left_out:
         _say(f"left out: {line}")
+    for line in wanted.remarks:
+        _say(f"note: {line}")
     run_id = new_id()
     manifest = Manifest(
         id=run_id,

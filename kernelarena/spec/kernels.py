@@ -52,8 +52,8 @@ def load_kernels(
     ----------
     paths
         Each is a folder with a ``kernel.yaml``; a folder of many, searched recursively for ``kernel.yaml`` and
-        ``*.jsonl``; a ``kernel.yaml``; a ``.jsonl`` file; or a single source file, optionally as
-        ``file.py::function``. What is named twice is read once.
+        ``*.jsonl``; a ``kernel.yaml``; a ``.jsonl`` file, or one line of it as ``file.jsonl:17``; or a single source
+        file, optionally as ``file.py::function``. What is named twice is read once.
     tasks
         The known task ids.
     task
@@ -94,6 +94,8 @@ class _Reader:
             raise InputError(f"--task: unknown task '{task}'; {nearest(task, tasks)}")
 
     def read(self, given: str) -> list[_Found]:
+        if (one := re.fullmatch(r"(.+\.jsonl):(\d+)", given)) and not Path(given).exists():
+            return self._one_line(Path(one[1]), int(one[2]))
         name, _, function = given.partition("::")
         path = Path(name)
         if not path.exists():
@@ -154,6 +156,22 @@ class _Reader:
             raise InputError(f"{path}: cannot be read: {error.strerror}") from None
         if empty:
             self._leave_out(InputError(f"{path}: no kernels in this file; each line is one JSON object"))
+
+    def _one_line(self, path: Path, wanted: int) -> list[_Found]:
+        try:
+            with path.open("rb") as lines:
+                line = next((line for number, line in enumerate(lines, 1) if number == wanted), b"")
+        except FileNotFoundError:
+            raise InputError(f"{path}: no such file or folder") from None
+        except OSError as error:
+            raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+        if not line.strip():
+            raise InputError(f"{path}:{wanted}: there is no kernel on this line")
+        try:
+            return [_read_line(path, wanted, line, self.tasks)]
+        except InputError as error:
+            self._leave_out(error)
+            return []
 
     def _is_repeated(self, path: Path) -> bool:
         resolved = path.resolve()

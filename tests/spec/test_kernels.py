@@ -260,6 +260,17 @@ class TestIds:
         (tmp_path / "k.jsonl").write_text("\n".join([line(id="same"), line(id="same"), line(id="k.same")]))
         assert [kernel.id for kernel in load(tmp_path / "k.jsonl")] == ["same", "same-2", "k.same"]
 
+    def test_one_line_of_a_file(self, tmp_path):
+        path = tmp_path / "many.jsonl"
+        path.write_text(line(id="first") + "\n\n" + line() + "\n{broken\n")
+        (kernel,) = load(f"{path}:3")
+        assert (kernel.id, kernel.origin) == ("softmax-3", f"{path}:3")
+        for number, message in ((2, "no kernel on this line"), (9, "no kernel on this line"), (4, "not valid JSON")):
+            with pytest.raises(InputError, match=rf"many\.jsonl:{number}: .*{message}"):
+                load(f"{path}:{number}")
+        with pytest.raises(InputError, match="no such file"):
+            load(tmp_path / "absent.jsonl:1")
+
     def test_two_files_of_lines(self, tmp_path):
         for name in ("a", "b"):
             (tmp_path / f"{name}.jsonl").write_text(line())
