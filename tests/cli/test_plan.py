@@ -112,3 +112,15 @@ class TestDescription:
             "h100 cannot be judged here: no device",
             "b580 cannot be judged here: needs a plug-in",
         ]
+
+
+def test_a_home_that_no_file_declares_is_remarked_upon_and_kept(tmp_path):
+    folder = tmp_path / "kernel"
+    folder.mkdir()
+    (folder / "kernel.yaml").write_text("task: softmax\nlanguage: triton\nentry: kernel.py::softmax\nhome: h10\n")
+    (folder / "kernel.py").write_text("def softmax(x): ...\n")
+    made = plan.make(Sweep(platforms=("h100",), kernels=(str(folder),)))
+    assert made.kernels[0].home == "h10"
+    (remark,) = made.remarks
+    assert str(folder) in remark
+    assert "'h100'" in remark
