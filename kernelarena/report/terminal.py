@@ -19,6 +19,8 @@ _MOST_ROWS = 60
 _MOST_FAILURES = 20
 _NAME = (16, 32)
 """Least and most characters of the column of kernel names."""
+_GAPS = (2, 1)
+"""Characters between columns: the first of these with which all platforms fit beside each other, or the last."""
 
 
 def summary(data: RunData) -> RenderableType:
@@ -40,8 +42,9 @@ class _Summary:
             yield from map(Text, view.sentences)
             return
         rows, hidden = _rows_to_show(view)
-        for first, last in _blocks(view, rows, options.max_width):
-            yield _matrix(view, rows, first, last)
+        gap = _gap(view, rows, options.max_width)
+        for first, last in _blocks(view, rows, options.max_width, gap):
+            yield _matrix(view, rows, first, last, gap)
         if hidden:
             yield Text(f"  … and {plural(hidden, 'more kernel')} in the report", "dim")
         yield Text()
@@ -67,7 +70,9 @@ def _name_width(rows: list[Row]) -> int:
 
 
 def _total(column: Column) -> Text:
-    lines = [f"{rate} {words.LETTER[evidence]}" for evidence, rate in column.counts.rates.items()]
+    """Return what passed of what was judged; the cells above say by what evidence, unless there are several."""
+    rates = column.counts.rates
+    lines = [f"{rate} {words.LETTER[evidence]}" if len(rates) > 1 else str(rate) for evidence, rate in rates.items()]
     return Text("\n".join(lines) or "–", "bold")
 
 
@@ -75,12 +80,18 @@ def _width(column: Column) -> int:
     return max(len(one_line(column.id, limit=20)), *map(len, _total(column).plain.split("\n")))
 
 
-def _blocks(view: View, rows: list[Row], width: int) -> Iterator[tuple[int, int]]:
+def _gap(view: View, rows: list[Row], width: int) -> int:
+    room = width - _name_width(rows)
+    fitting = (gap for gap in _GAPS if sum(_width(column) + gap for column in view.columns) <= room)
+    return next(fitting, _GAPS[-1])
+
+
+def _blocks(view: View, rows: list[Row], width: int, gap: int) -> Iterator[tuple[int, int]]:
     """Yield the ranges of columns that fit beside each other."""
-    room = width - _name_width(rows) - 1
+    room = width - _name_width(rows)
     first, used = 0, 0
     for index, column in enumerate(view.columns):
-        needed = _width(column) + 2
+        needed = _width(column) + gap
         if used + needed > room and index > first:
             yield first, index
             first, used = index, 0
@@ -88,8 +99,8 @@ def _blocks(view: View, rows: list[Row], width: int) -> Iterator[tuple[int, int]
     yield first, len(view.columns)
 
 
-def _matrix(view: View, rows: list[Row], first: int, last: int) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 1), show_footer=True, header_style="bold")
+def _matrix(view: View, rows: list[Row], first: int, last: int, gap: int) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, gap, 0, 0), show_footer=True, header_style="bold")
     table.add_column(
         "kernel", Text("passed of judged", "bold"), no_wrap=True, width=_name_width(rows), overflow="ellipsis"
     )
