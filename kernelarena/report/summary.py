@@ -57,23 +57,30 @@ def _where(data: RunData) -> str:
         rates = _rates(data, evidence)
         if not rates:
             continue
-        one, several = words.CLAIM[evidence]
-        if len(rates) <= _MOST_NAMED:
-            (platform, rate), *rest = rates.items()
-            claim = one if rate.passed == 1 else several
-            first = f"{rate.passed} of {plural(rate.total, 'kernel')} {claim} {platform}"
-            counted = listing([first, *(f"{rate.passed} of {rate.total} {platform}" for platform, rate in rest)])
+        (platform, rate), *rest = rates.items()
+        named = len(rates) <= _MOST_NAMED
+        if rest and len(set(rates.values())) == 1:
+            where = listing(list(rates)) if named else f"the {len(rates)} platforms"
+            counted = f"{_claim(rate, evidence)} each of {where}"
+        elif named:
+            others = [f"{rate.passed} of {rate.total} {platform}" for platform, rate in rest]
+            counted = listing([f"{_claim(rate, evidence)} {platform}", *others])
         else:
-            counted = f"{_range(rates)} {several} the {len(rates)} platforms"
+            counted = f"{_range(rates)} {words.CLAIM[evidence][1]} the {len(rates)} platforms"
         parts.append(f"{counted} ({words.CAVEAT[evidence]})")
     return _sentence("; ".join(parts)) if parts else "No cell could be judged."
 
 
+def _claim(rate: Rate, evidence: Evidence) -> str:
+    """Put a rate into words: ``0 of 1 kernel builds for and fits``, ``2 of 3 kernels build for and fit``."""
+    one, several = words.CLAIM[evidence]
+    return f"{rate.passed} of {plural(rate.total, 'kernel')} {one if 1 in (rate.passed, rate.total) else several}"
+
+
 def _range(rates: dict[str, Rate]) -> str:
+    """Return the lowest and the highest of rates that are not all the same."""
     worst, low = min(rates.items(), key=lambda pair: pair[1].share or 0.0)
     best, high = max(rates.items(), key=lambda pair: pair[1].share or 0.0)
-    if low == high:
-        return f"{low.passed} of {plural(low.total, 'kernel')} each"
     return f"between {low.passed} of {plural(low.total, 'kernel')} ({worst}) and {high.passed} of {high.total} ({best})"
 
 
@@ -85,11 +92,9 @@ def _everywhere(data: RunData) -> str:
         if platforms < 2:
             continue
         known = [spread[evidence] for spread in spreads.values() if evidence in spread]
-        everywhere = sum(spread.rate.passed == platforms for spread in known)
-        one, several = words.CLAIM[evidence]
-        claim = one if everywhere == 1 else several
+        everywhere = Rate(sum(spread.rate.passed == platforms for spread in known), len(known))
         all_ = "both platforms" if platforms == 2 else f"all {platforms} platforms"
-        parts.append(f"{everywhere} of {plural(len(known), 'kernel')} {claim} {all_}")
+        parts.append(f"{_claim(everywhere, evidence)} {all_} {words.REACHED[evidence]}")
     if refuted := _refuted(data.verdicts):
         parts.append(
             f"{refuted} that {'builds fails where it was' if refuted == 1 else 'build fail where they were'} run"

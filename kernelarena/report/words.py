@@ -20,7 +20,7 @@ STATUS = {
 LETTER = {Evidence.MEASURED: "M", Evidence.EMULATED: "E", Evidence.COMPILED: "C"}
 EVIDENCE = {
     Evidence.MEASURED: "ran on that chip",
-    Evidence.EMULATED: "ran elsewhere under that platform’s rules",
+    Evidence.EMULATED: "ran in emulation under that platform’s rules, not on a chip",
     Evidence.COMPILED: "built for that chip and held against its limits; never run",
 }
 CLAIM = {
@@ -29,6 +29,12 @@ CLAIM = {
     Evidence.COMPILED: ("builds for and fits", "build for and fit"),
 }
 """What a pass lets one say of one kernel and of several. Only what ran on a chip is said to work on it."""
+REACHED = {
+    Evidence.MEASURED: "that were measured",
+    Evidence.EMULATED: "that were emulated",
+    Evidence.COMPILED: "that were compiled for",
+}
+"""What tells the platforms of one kind of evidence from the others of the run."""
 CAVEAT = {
     Evidence.MEASURED: "measured on the chip",
     Evidence.EMULATED: "emulated, not measured",

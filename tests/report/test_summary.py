@@ -10,7 +10,7 @@ def test_the_answer_of_the_realistic_run(data):
     assert sentences(data) == [
         "7 of 12 kernels give right answers on cpu (emulated, not measured); 7 of 11 kernels build for and fit mi250, "
         "8 of 12 mi300, 8 of 12 rx7900, 9 of 11 a100 and 10 of 11 h100 (compiled, never run there).",
-        "4 of 12 kernels build for and fit all 5 platforms; 4 that build fail where they were run.",
+        "4 of 12 kernels build for and fit all 5 platforms that were compiled for; 4 that build fail where they were run.",
         "Most is lost to syntax-error (5 compiled cells: the file is not valid source), then to resource-exceeded "
         "(5 compiled) and unsupported-feature (4 compiled).",
     ]
@@ -50,12 +50,35 @@ def test_many_platforms_are_given_as_a_range(make):
         "Between 1 of 2 kernels (chip0) and 2 of 2 (chip1) build for and fit the 9 platforms "
         "(compiled, never run there)."
     )
-    assert sentences(run)[1] == "1 of 2 kernels builds for and fits all 9 platforms."
+    assert sentences(run)[1] == "1 of 2 kernels builds for and fits all 9 platforms that were compiled for."
 
 
 def test_two_platforms_are_both(make):
     run = make.data([make.verdict("rope-half", platform) for platform in ("mi300", "h100")])
-    assert sentences(run)[1] == "1 of 1 kernel builds for and fits both platforms."
+    assert sentences(run)[1] == "1 of 1 kernel builds for and fits both platforms that were compiled for."
+
+
+def test_platforms_with_the_same_count_share_it(make):
+    chips = ("mi250", "mi300", "a100", "h100")
+    verdicts = [make.verdict("rope-half", chip) for chip in chips]
+    verdicts += [make.failed("softmax-1024", chip, Reason.CRASH, "") for chip in chips]
+    emulated = [make.verdict("rope-half", "cpu", evidence=Evidence.EMULATED)]
+    run = make.run([*emulated, *verdicts], ["rope-half", "softmax-1024"], ("cpu", *chips))
+    assert sentences(run)[:2] == [
+        "1 of 1 kernel gives right answers on cpu (emulated, not measured); 1 of 2 kernels builds for and fits each of "
+        "mi250, mi300, a100 and h100 (compiled, never run there).",
+        "1 of 2 kernels builds for and fits all 4 platforms that were compiled for.",
+    ]
+    many = [f"chip{n}" for n in range(9)]
+    run = make.run([make.verdict(k, c) for k in ("a", "b") for c in many], ["a", "b"], tuple(many))
+    assert sentences(run)[0].startswith("2 of 2 kernels build for and fit each of the 9 platforms (compiled")
+
+
+def test_none_of_one_is_still_the_singular(make):
+    run = make.data([make.failed("rope-half", platform, Reason.CRASH, "") for platform in ("cpu", "mi300", "h100")])
+    assert sentences(run)[0].startswith("0 of 1 kernel gives right answers on cpu (emulated")
+    assert "; 0 of 1 kernel builds for and fits each of mi300 and h100 (compiled" in sentences(run)[0]
+    assert sentences(run)[1] == "0 of 1 kernel builds for and fits both platforms that were compiled for."
 
 
 def test_kinds_of_evidence_are_not_added_up(make):
