@@ -78,7 +78,7 @@ def _environment() -> Environment:
         "plural": text.plural,
         "anchor": anchor,
         "about": about,
-        "grid": grid,
+        "launched": launched,
         "label": label,
         "needs": needs,
         "worst_launches": worst_launches,
@@ -127,6 +127,20 @@ def grid(launch: Launch) -> str:
     while len(sizes) > 1 and sizes[-1] == 1:
         sizes.pop()
     return " × ".join(f"{size:,}" for size in sizes)
+
+
+def launched(launch: Launch) -> str:
+    """Return how often it was launched, on which grid: ``12 launches, grid 1,024 × 8``.
+
+    What was never launched says so, because "0 launches" reads like a fault of the count.
+    """
+    if launch.count:
+        how = text.plural(launch.count, "launch", "launches")
+    elif launch.reason is not None:
+        how = "refused before launch"
+    else:
+        how = "not launched"
+    return text.joined([how, launch.grid and f"grid {grid(launch)}"], ", ")
 
 
 def moment(written: str) -> str:

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from kernelarena import report as package
-from kernelarena.report.html import anchor, grid, moment, needs, percent, render
+from kernelarena.report.html import anchor, grid, launched, moment, needs, percent, render
 from kernelarena.report.view import arrange
-from kernelarena.spec import Resources, Status
+from kernelarena.spec import Reason, Resources, Status
 from tests.report import hostile
 
 VOID = {"meta", "br", "img", "link", "input", "hr", "wbr"}
@@ -200,6 +200,18 @@ def test_a_grid_has_no_trailing_ones(make):
     (launch,) = make.verdict("rope-half", "mi300").launches
     shown = {sizes: grid(launch.model_copy(update={"grid": sizes})) for sizes in [(1,), (4096, 1, 1), (8, 1, 2)]}
     assert shown == {(1,): "1", (4096, 1, 1): "4,096", (8, 1, 2): "8 × 1 × 2"}
+
+
+def test_what_was_not_launched_is_not_counted(make):
+    (launch,) = make.verdict("rope-half", "mi300").launches
+    never = launch.model_copy(update={"count": 0})
+    assert launched(launch) == "12 launches, grid 4,096"
+    assert launched(never) == "not launched, grid 4,096"
+    refused = never.model_copy(update={"reason": Reason.RESOURCE_EXCEEDED, "grid": ()})
+    assert launched(refused) == "refused before launch"
+    text = Page(render(arrange(make.data([make.failed("rope-half", "mi300", "crash", "x", launches=(refused,))])))).text
+    assert "; refused before launch" in text
+    assert "0 launches" not in text
 
 
 def test_dates_are_written_out():
