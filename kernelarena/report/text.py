@@ -69,6 +69,18 @@ def one_line(text: object, *, limit: int = 300) -> str:
     return clean(" ".join(clean(text, limit=4 * limit).split()), limit=limit)
 
 
+# Said by the toolchain of itself, whatever the kernel: a warning, and the line of source that comes with it.
+_KNOWN_WARNING = re.compile(
+    r"^.*Warning: TRITON_DEFAULT_FP_FUSION is unset.*(?:\n[ \t]+warn_once\(.*)?(?:\n|\Z)", re.MULTILINE
+)
+
+
+def worth_reading(log: str) -> str:
+    """Return a log without what says nothing about the kernel; empty if nothing else is in it."""
+    rest = _KNOWN_WARNING.sub("", log)
+    return rest if rest.strip() else ""
+
+
 def plural(number: int, noun: str, nouns: str | None = None) -> str:
     """Return ``1 kernel`` or ``2 kernels``."""
     return f"{number:,} {noun if number == 1 else nouns or noun + 's'}"

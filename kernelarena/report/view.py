@@ -22,6 +22,7 @@ from kernelarena.metrics import reasons as count_reasons
 from kernelarena.metrics import retention as carried
 from kernelarena.report import summary
 from kernelarena.report.excerpt import Line, excerpt
+from kernelarena.report.text import worth_reading
 from kernelarena.spec import Evidence, Kernel, Launch, Platform, Reason, RunData, Status, Trial, Verdict
 
 
@@ -69,8 +70,8 @@ class Failure:
 
     @property
     def log(self) -> str:
-        """What was printed on the first of the platforms where anything was."""
-        return next((verdict.log for verdict in self.verdicts if verdict.log.strip()), "")
+        """What was printed on the first of the platforms where anything worth reading was."""
+        return next((log for verdict in self.verdicts if (log := worth_reading(verdict.log))), "")
 
     @property
     def needs_launches(self) -> bool:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kernelarena.report.text import clean, duration, joined, listing, one_line, plural, size
+from kernelarena.report.text import clean, duration, joined, listing, one_line, plural, size, worth_reading
 
 anything = st.text(alphabet=st.characters(exclude_categories=()), max_size=400)
 hostile = st.lists(
@@ -95,6 +95,28 @@ def test_sizes(bytes_, words):
 )
 def test_durations(seconds, words):
     assert duration(seconds) == words
+
+
+WARNING = (
+    "lib/triton/knobs.py:504: UserWarning: TRITON_DEFAULT_FP_FUSION is unset: defaulting to FP fusion ENABLED.\n"
+    "  warn_once(FP_FUSION_DEFAULT_WARNING)\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("log", "rest"),
+    [
+        (WARNING, ""),
+        (WARNING.rstrip(), ""),
+        (WARNING * 2 + "\n \n", ""),
+        (" \n", ""),
+        (f"before\n{WARNING}error: after\n  ^\n", "before\nerror: after\n  ^\n"),
+        ("k.py:3: UserWarning: mine\n  warn()\n", "k.py:3: UserWarning: mine\n  warn()\n"),
+        ("    print(TRITON_DEFAULT_FP_FUSION)\n", "    print(TRITON_DEFAULT_FP_FUSION)\n"),
+    ],
+)
+def test_what_the_toolchain_always_says_is_not_worth_reading(log, rest):
+    assert worth_reading(log) == rest
 
 
 def test_words_for_numbers_and_lists():

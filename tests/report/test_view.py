@@ -3,6 +3,7 @@ from __future__ import annotations
 import shlex
 
 from kernelarena.metrics import Rate
+from kernelarena.report import html
 from kernelarena.report.view import arrange, failed_trials, reproduce, worst_launches
 from kernelarena.spec import Evidence, Launch, Location, Reason, Resources, Shape, Status, Trial
 
@@ -40,8 +41,14 @@ def test_failures_are_told_once_only_if_they_are_the_same(make):
 def test_what_was_printed_anywhere_is_shown(make):
     silent = make.failed("rope-half", "mi300", Reason.SYNTAX_ERROR, "kernel.py:1: invalid")
     loud = make.failed("rope-half", "cpu", Reason.SYNTAX_ERROR, "kernel.py:1: invalid", log="Traceback")
-    (failure,) = arrange(make.data([silent, loud])).failures
+    usual = silent.model_copy(
+        update={"platform": "mi250", "log": "k.py:5: UserWarning: TRITON_DEFAULT_FP_FUSION is unset: so\n"}
+    )
+    (failure,) = arrange(make.data([usual, silent, loud])).failures
     assert failure.log == "Traceback"
+    page = html.render(arrange(make.data([usual])))
+    assert "End of the log" not in page
+    assert "TRITON_DEFAULT_FP_FUSION" not in page
 
 
 def test_the_command_to_reproduce_can_be_pasted(make):
