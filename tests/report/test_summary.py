@@ -10,7 +10,8 @@ def test_the_answer_of_the_realistic_run(data):
     assert sentences(data) == [
         "7 of 12 kernels give right answers on cpu (emulated, not measured); 7 of 11 kernels build for and fit mi250, "
         "8 of 12 mi300, 8 of 12 rx7900, 9 of 11 a100 and 10 of 11 h100 (compiled, never run there).",
-        "4 of 12 kernels build for and fit all 5 platforms that were compiled for; 4 that build fail where they were run.",
+        "4 of 12 kernels build for and fit all 5 platforms that were compiled for; 4 that build fail where they were "
+        "run.",
         "Most is lost to syntax-error (5 compiled cells: the file is not valid source), then to resource-exceeded "
         "(5 compiled) and unsupported-feature (4 compiled).",
     ]
