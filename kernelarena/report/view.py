@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -207,9 +206,7 @@ def reproduce(kernel: Kernel | None, verdicts: Sequence[Verdict], hidden_seed: i
     """
     origin = kernel.origin if kernel is not None else verdicts[0].kernel
     task = verdicts[0].task
-    if line := re.fullmatch(r"(.*\.jsonl):\d+", origin, re.DOTALL):  # check takes one kernel, the file holds many
-        words = ["sweep", "--kernels", line[1], "--tasks", task]
-    elif kernel is not None and PurePath(origin).name == kernel.file:  # a single file, which names no task
+    if kernel is not None and PurePath(origin).name == kernel.file:  # a single file, which names no task
         words = ["check", f"{origin}::{kernel.function}", "--task", task]
     else:
         words = ["check", origin]

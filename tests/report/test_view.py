@@ -62,9 +62,7 @@ def test_the_command_to_reproduce_can_be_pasted(make):
         "kab-mc check ops/rope.py::apply_rope --task rotary_embedding --platforms mi300"
     )
     line = make.kernel("rope-half", origin="runs/out.jsonl:17")
-    assert reproduce(line, [failed]) == (
-        "kab-mc sweep --kernels runs/out.jsonl --tasks rotary_embedding --platforms mi300"
-    )
+    assert reproduce(line, [failed]) == "kab-mc check runs/out.jsonl:17 --platforms mi300"
 
 
 def test_the_seed_is_part_of_the_command_where_something_ran(make):
