@@ -140,7 +140,7 @@ def launched(launch: Launch) -> str:
         how = "refused before launch"
     else:
         how = "not launched"
-    return text.joined([how, launch.grid and f"grid {grid(launch)}"], ", ")
+    return text.joined([how, f"grid {grid(launch)}" if launch.grid else None], ", ")
 
 
 def moment(written: str) -> str:
