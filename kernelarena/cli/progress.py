@@ -1,20 +1,26 @@
-"""How far a sweep is: a bar on a terminal, a plain line now and then elsewhere. Always on standard error."""
+"""How far a sweep or a check is: drawn on a terminal, a plain line now and then elsewhere. Always on standard error."""
 
 from __future__ import annotations
 
 import contextlib
+import threading
 import time
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from types import TracebackType
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
+from kernelarena.report.text import one_line
 from kernelarena.spec import Status, Verdict
 
 EVERY_S = 10.0
 """Between plain lines."""
+PATIENCE_S = 2.0
+"""How long a check may go on without a terminal before it says where it is."""
+BRIEF_S = 0.3
+"""How long it must be at a platform for that to be worth a line."""
 _ENOUGH = 3
 """Verdicts from which a rate can be told."""
 
@@ -88,6 +94,48 @@ class SweepProgress:
         kernels = sum(1 for left in self._left.values() if left <= 0)
         words = f"{kernels}/{self._kernels} kernels, {self._done}/{self._total} cells, {self._failures} failed"
         return words + (f", {self._infra} not judged" if self._infra else "")
+
+
+class CheckProgress:
+    """Says which platform a check is at: at once on a terminal, where the line goes away again, else if it takes long.
+
+    Parameters
+    ----------
+    total
+        How many platforms there are.
+    console
+        Where to say it; standard error by default.
+    """
+
+    def __init__(self, total: int, console: Console | None = None) -> None:
+        self._total = total
+        self._number = 0
+        self._console = console or Console(stderr=True)
+        self._silent_until = time.monotonic() + PATIENCE_S
+
+    @contextlib.contextmanager
+    def at(self, platform: str) -> Iterator[None]:
+        """Be at the next platform for as long as the block takes."""
+        self._number += 1
+        words = f"checking on {one_line(platform, limit=40)} … ({self._number} of {self._total})"
+        if self._console.is_terminal:
+            self._write(words)
+            try:
+                yield
+            finally:
+                self._write("\r\x1b[K")
+            return
+        timer = threading.Timer(max(self._silent_until - time.monotonic(), BRIEF_S), self._write, (f"{words}\n",))
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
+
+    def _write(self, text: str) -> None:
+        with contextlib.suppress(BrokenPipeError):  # that nobody listens any more does not end a check
+            print(text, end="", file=self._console.file, flush=True)
 
 
 def _duration(seconds: float) -> str:

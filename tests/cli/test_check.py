@@ -4,11 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from kernelarena.cli import check as module
 from kernelarena.cli import run as kab_mc
-from kernelarena.spec import Evidence, Gate, Location, Reason, Status, Tally
 from kernelarena.spec.catalogue import shipped_kernels
-from tests.store.samples import verdict
 
 SHIPPED = next(str(path) for path in shipped_kernels() if path.parent.parent.name == "softmax")
 BROKEN = """import torch
@@ -32,13 +29,16 @@ def softmax(x):
 @pytest.fixture(autouse=True)
 def _folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
     Path("broken.py").write_text(BROKEN)
 
 
 def test_a_kernel_that_passes(capfd):
     assert kab_mc(["check", SHIPPED, "--platforms", "mi300", "--strict"]) == 0
     assert re.match(
-        r"✓ mi300: \S+ builds for and fits mi300 \(compiled, never run there; triton \d", capfd.readouterr().out
+        r"✓ mi300: \S+ builds for and fits mi300 \(compiled; visible (\d+)/\1\)\n\n"
+        r"  compiled: built for that chip and held against its limits; never run \(triton\s+\d[^)]*\)\n$",
+        capfd.readouterr().out,
     )
 
 
@@ -46,9 +46,12 @@ def test_a_kernel_that_fails_is_a_result_unless_strict(capfd):
     arguments = ["check", "broken.py", "--task", "softmax", "--platforms", "h100,b580"]
     assert kab_mc(arguments) == 0
     lines = capfd.readouterr().out.splitlines()
-    assert lines[0].startswith("✗ h100: compile-error (compiled, never run there; compile gate; triton")
+    assert lines[0].startswith("✗ h100: compile-error (compiled; compile gate; visible 0/")
     assert "    broken.py:8: at = tl.arange(0, 1000)" in "\n".join(lines)
     assert any(line.startswith("– b580: device-unavailable") for line in lines)
+    assert lines[-1] == "  – skipped: could not be tried here; says nothing about the kernel"
+    assert not any(line != line.rstrip() or len(line) > 80 for line in lines)
+    assert "TRITON_DEFAULT_FP_FUSION" not in "\n".join(lines), "what the toolchain always says"
     assert not any(Path().glob("reports*")), "nothing is written"
 
     assert kab_mc([*arguments, "--strict", "--json"]) == 1
@@ -58,6 +61,22 @@ def test_a_kernel_that_fails_is_a_result_unless_strict(capfd):
         ("h100", "fail", "compile-error"),
         ("b580", "skipped", "device-unavailable"),
     ]
+
+
+@pytest.mark.parametrize("strict", [[], ["--strict"]])
+def test_where_nothing_could_be_judged_the_exit_code_is_three(capfd, strict):
+    assert kab_mc(["check", "broken.py", "--task", "softmax", "--platforms", "b580", *strict]) == 3
+    out, err = capfd.readouterr()
+    assert out.startswith("– b580: device-unavailable\n")
+    assert err == ("kab-mc: broken could not be judged on this platform; kab-mc platforms list says what is missing\n")
+
+
+def test_a_syntax_error_is_told_with_its_file_and_line_and_once(capfd):
+    Path("cut.py").write_text("def softmax(x):\n    return (x\n")
+    assert kab_mc(["check", "cut.py", "--task", "softmax", "--platforms", "mi300,h100"]) == 0
+    lines = capfd.readouterr().out.splitlines()
+    assert lines[1:3] == ["    cut.py:2: '(' was never closed", "        return (x"]
+    assert lines[lines.index("    as on mi300") - 1].startswith("✗ h100: syntax-error (compiled; compile gate")
 
 
 @pytest.mark.parametrize(
@@ -81,25 +100,3 @@ def test_bad_input(capfd, arguments, said):
     assert out == ""
     assert re.fullmatch(r"kab-mc: .*\n", err)
     assert said in err
-
-
-def test_a_failure_shows_what_its_reader_needs():
-    shown = verdict(status=Status.FAIL, log="\n".join(f"line {n}" for n in range(40))).model_copy(
-        update={
-            "reason": Reason.MISMATCH,
-            "evidence": Evidence.EMULATED,
-            "gate": Gate.HIDDEN,
-            "detail": "3 of 8 shapes differ\x1b[2J",
-            "location": Location(file="k.py", line=3, text="    y = x"),
-            "visible": Tally(passed=6, total=6),
-            "notes": ("one configuration does not fit",),
-        }
-    )
-    lines = list(module._lines(shown))
-    assert "mismatch (emulated, not" in lines[0]
-    assert "hidden gate; visible 6/6" in lines[0]
-    assert "\x1b[2J" not in "".join(lines)
-    assert "    k.py:3: y = x" in lines
-    assert "    note: one configuration does not fit" in lines
-    assert sum("| line" in line for line in lines) == module._LOG_LINES
-    assert "line 39" in lines[-1]
