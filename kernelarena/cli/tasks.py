@@ -140,7 +140,18 @@ def _overview(chosen: list[TaskSource]) -> Group:
         shapes = f"{len(task.visible)} + {len(task.production)}"
         cells = (task.id, task.kind.value, dtypes, shapes, str(len(kernels_of(source))), " ".join(task.suites))
         table.add_row(*map(Text, cells))
-    return Group(table, "", Text("shapes: visible + production", style="dim"))
+    named = {name for source in chosen for name in source.task.suites}
+    legend = ["shapes: visible + production"]
+    legend += [f"suite {name}: {text}" for name, text in SUITES.items() if name in named]
+    return Group(table, "", *(Text(line, style="dim") for line in legend))
+
+
+SUITES = {
+    "mc": "the multi-chip view, KernelGenBench's operators",
+    "ms": "ATen operators",
+    "llm": "transformer serving",
+}
+"""What the suites of the shipped tasks are; a task may name others."""
 
 
 _SHORT = {"float64": "fp64", "float32": "fp32", "float16": "fp16", "bfloat16": "bf16", "float8_e4m3": "fp8"}
@@ -153,7 +164,7 @@ def _page(source: TaskSource, dtype: str, chips: Sequence[Platform]) -> Group:
         "signature": task.signature,
         "kind": task.kind.value,
         "known as": f"{task.source.name} ({task.source.suite})",
-        "suites": ", ".join(task.suites),
+        "suites": ", ".join(f"{name} ({SUITES[name]})" if name in SUITES else name for name in task.suites),
         "dtypes": ", ".join(task.dtypes),
         "distributions": ", ".join(task.distributions),
         "layouts": ", ".join(task.layouts),

@@ -10,7 +10,7 @@ from click.testing import CliRunner, Result
 
 from kernelarena.cli import run
 from kernelarena.cli.page import duration
-from kernelarena.cli.tasks import tasks
+from kernelarena.cli.tasks import SUITES, tasks
 from kernelarena.platforms import catalogue
 from kernelarena.spec.catalogue import load_tasks
 from tests.spec.test_catalogue import write
@@ -33,6 +33,23 @@ def test_the_list_has_one_line_a_task_and_fits_eighty_columns() -> None:
         task = TASKS[name].task
         assert f"{len(task.visible)} + {len(task.production)}" in row
         assert str(task.kind) in row
+
+
+def test_suites_are_explained_where_they_occur() -> None:
+    everything, llm = invoke("list").output, invoke("list", "--suite", "llm").output
+    used = {name for source in TASKS.values() for name in source.task.suites}
+    assert set(SUITES) == used, "every suite of a shipped task is explained, and no other"
+    for name, text in SUITES.items():
+        assert f"\nsuite {name}: {text}\n" in everything
+    assert "ms: ATen operators" in llm, "it is in the table"
+    assert "mc (the multi-chip view" in invoke("show", "softmax").output
+
+
+def test_a_suite_of_ones_own_needs_no_explanation(tmp_path: Path) -> None:
+    write(tmp_path, "twice")
+    arguments = ("--tasks-dir", str(tmp_path))
+    assert "ATen" not in invoke("list", "--suite", "lab", *arguments).output
+    assert "lab" in invoke("show", "twice", *arguments).output
 
 
 def test_the_list_as_json_and_by_suite() -> None:
