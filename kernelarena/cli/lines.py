@@ -74,9 +74,14 @@ class Teller:
             yield from self._wrapped(f"note: {one_line(note, limit=1_000)}", "    ", "      ")
         if verdict.status is Status.FAIL:
             log = clean(worth_reading(verdict.log), width=400, keep="end").strip()
-            for line in log.splitlines()[-LOG_LINES:]:
+            lines = [line for line in log.splitlines() if not self._lost_its_place(line)]
+            for line in lines[-LOG_LINES:]:
                 for part in self._wrapped(line, "    | ", "    |   "):
                     yield click.style(part, dim=True)
+
+    def _lost_its_place(self, line: str) -> bool:
+        """Whether it marks a part of the line above (``^^^^``) that is wrapped: it would mark something else."""
+        return len(line) + len("    | ") > self._columns and not line.strip(" ^~|")
 
     def footer(self, verdicts: Sequence[Verdict]) -> Iterator[str]:
         """Yield what the words in brackets mean, and what built or ran the kernel."""

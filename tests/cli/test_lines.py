@@ -66,6 +66,13 @@ def test_a_log_with_nothing_to_say_is_left_out():
     assert len(told(shown)) == 1
 
 
+def test_a_mark_is_shown_only_below_what_it_marks():
+    shown = verdict(status=Status.FAIL, log=f"raise\n    x = f(1)\n        ^^^^\n{'y' * 76} + z\n{' ' * 77}^")
+    text = "\n".join(click.unstyle(line) for line in told(shown))
+    assert "    |     x = f(1)\n    |         ^^^^" in text
+    assert text.count("^") == 4
+
+
 def test_the_footer_keeps_evidence_and_toolchains_apart():
     found = [
         verdict(platform="mi300", toolchain="triton 3.9.0"),
