@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
@@ -25,37 +26,62 @@ class Reference:
     Raises
     ------
     InputError
-        If the text cannot be executed or lacks ``inputs`` or ``reference``.
+        If the text cannot be executed or lacks ``inputs`` or ``reference``. Whatever its functions raise later is an
+        ``InputError`` too: they are a user's, not ours.
     """
 
     def __init__(self, task: TaskSource) -> None:
+        self._where = f"{task.origin}/reference.py"
         namespace: dict[str, Any] = {"__name__": f"reference_of_{task.task.id}"}
-        where = f"{task.origin}/reference.py"
-        try:
-            exec(compile(task.reference, where, "exec"), namespace)
-            self._inputs: Callable[..., dict[str, Any]] = namespace["inputs"]
-            self.function: Callable[..., Any] = namespace["reference"]
-        except KeyError as missing:
-            raise InputError(f"{where}: defines no function {missing}") from None
-        except Exception as error:
-            raise InputError(f"{where}: cannot be loaded: {type(error).__name__}: {error}") from None
+        with self._blamed("cannot be loaded"):
+            exec(compile(task.reference, self._where, "exec"), namespace)
+        for name in ("inputs", "reference"):
+            if not callable(namespace.get(name)):
+                raise InputError(f"{self._where}: defines no function '{name}'")
+        self._inputs: Callable[..., Any] = namespace["inputs"]
+        self._reference: Callable[..., Any] = namespace["reference"]
+
+    def function(self, **inputs: Any) -> Outputs:
+        """Return the right answer for some inputs."""
+        with self._blamed("reference() fails on its own inputs"):
+            result = self._reference(**inputs)
+        outputs = tuple(result) if isinstance(result, tuple | list) else (result,)
+        if not outputs or not all(isinstance(output, torch.Tensor) for output in outputs):
+            raise InputError(f"{self._where}: reference() must return a tensor or a tuple of tensors")
+        return outputs
 
     def draw(self, shape: Shape, platform: Platform, seed: int) -> dict[str, Any]:
         """Return fresh inputs for a shape, by name and in the order of the entry's arguments."""
-        return self._inputs(shape, Sampler(shape, seed, dtypes=platform.dtype))
+        return self._drawn(shape, Sampler(shape, seed, dtypes=platform.dtype))
 
     def outline(self, shape: Shape, platform: Platform) -> tuple[dict[str, Any], Outputs | None]:
         """Return inputs and outputs that have sizes and dtypes but no data.
 
         The outputs are None where the reference cannot run without data.
         """
-        inputs = self._inputs(shape, Sampler(shape, 0, dtypes=platform.dtype, device="meta"))
+        inputs = self._drawn(shape, Sampler(shape, 0, dtypes=platform.dtype, device="meta"))
         try:
-            return inputs, as_tuple(self.function(**inputs))
-        except (NotImplementedError, RuntimeError):
-            return inputs, None
+            return inputs, self.function(**inputs)
+        except InputError as error:
+            if isinstance(error.__cause__, NotImplementedError | RuntimeError):  # reads values, which there are none of
+                return inputs, None
+            raise
 
+    def _drawn(self, shape: Shape, sampler: Sampler) -> dict[str, Any]:
+        with self._blamed("inputs() fails"):
+            inputs = self._inputs(shape, sampler)
+        fits = isinstance(inputs, dict) and all(
+            isinstance(value, torch.Tensor | bool | int | float) for value in inputs.values()
+        )
+        if not fits:
+            raise InputError(f"{self._where}: inputs() must return a dictionary of tensors and numbers")
+        return dict(inputs)
 
-def as_tuple(result: Any) -> Outputs:
-    """Return what a reference returned as a tuple of tensors."""
-    return tuple(result) if isinstance(result, tuple | list) else (result,)
+    @contextlib.contextmanager
+    def _blamed(self, what: str) -> Iterator[None]:
+        """Lay what is raised within at the file's door."""
+        try:
+            yield
+        except (Exception, SystemExit) as error:
+            said = " ".join(str(error).split())[:300]
+            raise InputError(f"{self._where}: {what}: {type(error).__name__}: {said}") from error

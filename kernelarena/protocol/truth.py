@@ -106,6 +106,8 @@ def truth(reference: Reference, inputs: Mapping[str, Any], *, seed: int) -> Trut
         precision, wide = "float32", _widened(inputs, torch.float32)
         try:
             values, terms = _observed(reference, wide)
+        except InputError:
+            raise
         except Exception as error:
             problem = " ".join(str(error).split()) or type(error).__name__
             raise InputError(f"the task's reference fails on its own inputs: {problem}") from error

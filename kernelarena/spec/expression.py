@@ -60,9 +60,15 @@ def evaluate(expression: str, names: Mapping[str, Number]) -> Number:
     Raises
     ------
     ValueError
-        If the text is not such an expression, or uses a name that is not in ``names``.
+        If the text is not such an expression, uses a name that is not in ``names``, or divides by zero.
     """
-    value: Number = _evaluate(_parse(expression).body, names, expression)
+    try:
+        value: Number = _evaluate(_parse(expression).body, names, expression)
+    except (ArithmeticError, TypeError, RecursionError) as error:
+        shown = ", ".join(f"{name}={size}" for name, size in names.items())
+        raise ValueError(f"'{expression}' cannot be computed for {shown}: {error}") from None
+    if isinstance(value, complex):
+        raise ValueError(f"'{expression}' is not a real number")
     return value
 
 
@@ -83,6 +89,8 @@ def _parse(expression: str) -> ast.Expression:
         return ast.parse(expression, mode="eval")
     except SyntaxError as error:
         raise ValueError(f"'{expression}' is not an expression: {error.msg}") from None
+    except (RecursionError, MemoryError):
+        raise ValueError("the expression is nested too deeply") from None
 
 
 def _evaluate(node: ast.expr, names: Mapping[str, Number], whole: str) -> Any:

@@ -24,6 +24,8 @@ from kernelarena.spec.kernel import Kernel, KernelFile, Language
 MANIFEST = "kernel.yaml"
 MAX_BYTES = 1 << 20
 """Sources of one kernel may not be larger than this, together: 1 MiB."""
+MAX_LINE = 8 << 20
+"""Bytes of one line of JSON Lines: the sources, with room for escapes and provenance."""
 
 _SUFFIXES = frozenset({".py", ".txt", ".json", ".h", ".hpp", ".cuh", ".cu", ".hip", ".cpp"})
 _SINGLE = {".py": Language.TRITON, ".hip": Language.HIP, ".cu": Language.CUDA}
@@ -94,6 +96,16 @@ class _Reader:
             raise InputError(f"--task: unknown task '{task}'; {nearest(task, tasks)}")
 
     def read(self, given: str) -> list[_Found]:
+        try:
+            return self._read(given)
+        except (OSError, RuntimeError) as error:  # a loop of symbolic links, say
+            raise InputError(f"{given}: cannot be read: {error}") from None
+
+    def _read(self, given: str) -> list[_Found]:
+        try:
+            given.encode()
+        except UnicodeEncodeError:
+            raise InputError(f"{given!r}: its name is not valid UTF-8; rename it") from None
         if (one := re.fullmatch(r"(.+\.jsonl):(\d+)", given)) and not Path(given).exists():
             return self._one_line(Path(one[1]), int(one[2]))
         name, _, function = given.partition("::")
@@ -104,6 +116,8 @@ class _Reader:
             raise InputError(f"{given}: only a source file can be followed by '::' and a function")
         if path.is_dir():
             return self._folder_of_many(path)
+        if not path.is_file():
+            raise InputError(f"{path}: not a regular file")
         if path.name == MANIFEST:
             return list(self._folder(path.parent))
         if path.suffix == ".jsonl":
@@ -144,7 +158,9 @@ class _Reader:
         empty = True
         try:
             with path.open("rb") as lines:
-                for number, line in enumerate(lines, 1):
+                for number, line in enumerate(iter(lambda: lines.readline(MAX_LINE), b""), 1):
+                    if len(line) == MAX_LINE:
+                        raise InputError(f"{path}:{number}: the line is longer than {MAX_LINE >> 20} MiB")
                     if not line.strip():
                         continue
                     empty = False

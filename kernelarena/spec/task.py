@@ -88,15 +88,15 @@ class Task(Model):
     """The collections that it belongs to (``mc``, ``ms``, ``llm``)."""
     signature: str
     """For people: ``softmax(x: [M, N]) -> y: [M, N]``. The entry is called with the inputs in this order."""
-    dtypes: tuple[str, ...]
-    dims: dict[str, Dim]
+    dtypes: Annotated[tuple[str, ...], Field(min_length=1)]
+    dims: Annotated[dict[str, Dim], Field(min_length=1)]
     constraints: tuple[Expression, ...] = ()
     visible: Annotated[tuple[dict[str, int], ...], Field(min_length=1)]
     """Published shapes."""
     production: tuple[dict[str, int], ...] = ()
     """Shapes of real models, from which the hidden family of that name is drawn."""
     work: Work
-    distributions: tuple[Distribution, ...] = (
+    distributions: Annotated[tuple[Distribution, ...], Field(min_length=1)] = (
         Distribution.NORMAL,
         Distribution.UNIFORM,
         Distribution.LARGE,
@@ -105,7 +105,7 @@ class Task(Model):
         Distribution.SIGNED_ZEROS,
     )
     """Those for which the operator is defined; the first is the default."""
-    layouts: tuple[Layout, ...] = tuple(Layout)
+    layouts: Annotated[tuple[Layout, ...], Field(min_length=1)] = tuple(Layout)
     """Those that a kernel must accept."""
     allow_reduced_precision: bool = False
     """Whether tf32 or half-precision accumulation is good enough."""
@@ -123,6 +123,9 @@ class Task(Model):
             for dims in shapes:
                 if problem := self.why_not(dims):
                     raise ValueError(f"{where} shape {dims}: {problem}")
+        for shape in self.shapes():  # an expression that cannot be computed is found here and not in mid-run
+            if self.flops(shape) < 0 or self.bytes(shape) < 0:
+                raise ValueError(f"work is negative for {shape}")
         return self
 
     def why_not(self, dims: dict[str, int]) -> str | None:

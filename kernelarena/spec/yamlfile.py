@@ -15,12 +15,27 @@ from kernelarena.errors import InputError, nearest
 M = TypeVar("M", bound=BaseModel)
 
 
+MAX_BYTES = 4 << 20
+"""Of a file: larger ones are not written by hand, and take minutes to parse."""
+
+
 class _Loader(yaml.SafeLoader):
-    """YAML 1.2's idea of a number (``5.3e12`` is one), and no silently overwritten keys."""
+    """YAML 1.2's idea of a number (``5.3e12`` is one), no silently overwritten keys, and no aliases.
+
+    A few lines of nested aliases stand for more data than fits in memory, and nothing here needs them.
+    """
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        if self.check_event(yaml.AliasEvent):
+            mark = self.peek_event().start_mark  # type: ignore[no-untyped-call]
+            raise yaml.MarkedYAMLError(problem="aliases (*name) are not allowed", problem_mark=mark)
+        return super().compose_node(parent, index)
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
         seen: set[str] = set()
         for key, _ in node.value:
+            if not isinstance(key, yaml.ScalarNode):
+                raise yaml.MarkedYAMLError(problem="a key must be plain text", problem_mark=key.start_mark)
             if key.value in seen:
                 raise yaml.MarkedYAMLError(problem=f"key '{key.value}' is given twice", problem_mark=key.start_mark)
             seen.add(key.value)
@@ -63,6 +78,10 @@ def read(path: Path, model: type[M], *, text: str | None = None) -> M:
     """
     if text is None:
         try:
+            if path.exists() and not path.is_file():
+                raise InputError(f"{path}: not a regular file")
+            if path.stat().st_size > MAX_BYTES:
+                raise InputError(f"{path}: larger than {MAX_BYTES >> 20} MiB")
             text = path.read_text(encoding="utf-8")
         except FileNotFoundError:
             raise InputError(f"{path}: no such file") from None
@@ -80,6 +99,10 @@ def read(path: Path, model: type[M], *, text: str | None = None) -> M:
         where = f":{mark.line + 1}" if mark is not None else ""
         problem = getattr(error, "problem", None) or str(error)
         raise InputError(f"{path}{where}: not valid YAML: {' '.join(problem.split())}") from None
+    except RecursionError:
+        raise InputError(f"{path}: not valid YAML: nested too deeply") from None
+    except (ValueError, TypeError, OverflowError) as error:  # a date of month 13, an integer of 5,000 digits
+        raise InputError(f"{path}: not valid YAML: {' '.join(str(error).split())}") from None
     if node is None or not isinstance(data, dict):
         raise InputError(
             f"{path}: expected a mapping of keys, got {'nothing' if data is None else type(data).__name__}"

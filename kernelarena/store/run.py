@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import re
 import secrets
 import shutil
 import sqlite3
@@ -11,8 +12,6 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime, timezone
 from pathlib import Path
 from types import TracebackType
-
-import yaml
 
 from kernelarena.errors import InfraError, InputError
 from kernelarena.spec import yamlfile
@@ -179,7 +178,10 @@ class Run:
 
     def statuses(self) -> dict[Cell, Status]:
         """Return the status of every cell that has a verdict."""
-        return {cell: Status(status) for cell, status in self._database.statuses().items()}
+        try:
+            return {cell: Status(status) for cell, status in self._database.statuses().items()}
+        except ValueError as error:
+            raise InputError(f"{self.path}: its results cannot be read: {error}") from None
 
     def done(self) -> set[Cell]:
         """Return the cells whose latest verdict is final; infrastructure failures are not."""
@@ -229,16 +231,15 @@ class Run:
 
 
 def _read_manifest(path: Path) -> Manifest:
-    text = path.read_text(encoding="utf-8")
-    family, _, ours = RUN_SCHEMA.rpartition("/")
     try:
-        loaded = yaml.safe_load(text)
-    except yaml.YAMLError:
-        loaded = None  # yamlfile says where
-    version = str(loaded.get("schema_version", "")) if isinstance(loaded, dict) else ""
-    prefix, _, theirs = version.rpartition("/")
-    if prefix == family and theirs.isdigit() and int(theirs) > int(ours):
-        raise InputError(newer(path.parent, theirs))
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: not UTF-8 text (byte {error.start})") from None
+    family, _, ours = RUN_SCHEMA.rpartition("/")
+    # Looked for in the text, because what a newer version writes need not fit this one's model.
+    written = re.search(rf"^schema_version:\s*['\"]?{re.escape(family)}/(\d+)", text, re.MULTILINE)
+    if written and int(written[1]) > int(ours):
+        raise InputError(newer(path.parent, written[1]))
     return yamlfile.read(path, Manifest, text=text)
 
 

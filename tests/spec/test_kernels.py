@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from kernelarena.errors import InputError
 from kernelarena.spec.base import Model
 from kernelarena.spec.kernel import Language
-from kernelarena.spec.kernels import MAX_BYTES, identifier, load_kernels
+from kernelarena.spec.kernels import MAX_BYTES, MAX_LINE, identifier, load_kernels
 
 TASKS = {"softmax", "layer_norm"}
 SOURCE = "def softmax(x):\n    return x\n"
@@ -307,3 +307,17 @@ def test_reading_kernels_loads_nothing_heavy():
         "print([m for m in ('torch', 'triton', 'ray', 'pandas', 'numpy') if m in sys.modules])"
     )
     assert subprocess.run([sys.executable, "-c", program], capture_output=True, text=True).stdout.strip() == "[]"
+
+
+def test_what_cannot_be_a_submission_is_refused_without_hanging(tmp_path):
+    os.mkfifo(tmp_path / "pipe.py")
+    (tmp_path / "loop.py").symlink_to(tmp_path / "loop.py")
+    (tmp_path / "long.jsonl").write_bytes(b"x" * (MAX_LINE + 1))
+    for name, message in (
+        ("pipe.py", "not a regular file"),
+        ("loop.py", "no such file|cannot be read"),
+        ("long.jsonl", "longer than 8 MiB"),
+        ("bad\udcff.py", "not valid UTF-8"),
+    ):
+        with pytest.raises(InputError, match=message):
+            load(f"{tmp_path}/{name}", task="softmax")
