@@ -13,6 +13,7 @@ from typing import Any
 from kernelarena.judge.compiling import compile_gate
 from kernelarena.judge.correctness import Problems
 from kernelarena.judge.emulating import emulate
+from kernelarena.judge.session import remove_abandoned
 from kernelarena.judge.zygote import Mode, Zygote, ZygoteLost
 from kernelarena.platforms.backend import availability
 from kernelarena.spec import Evidence, Kernel, Platform, Reason, Status, Sweep, TaskSource, Verdict
@@ -27,6 +28,7 @@ class Judge:
     def __init__(self) -> None:
         self._zygotes: dict[Mode, Zygote] = {}
         self._problems: dict[str, Problems] = {}
+        remove_abandoned()
 
     def judge(self, kernel: Kernel, task: TaskSource, platform: Platform, sweep: Sweep, hidden_seed: int) -> Verdict:
         """Run every gate for which evidence can be had here.

@@ -21,6 +21,9 @@ from kernelarena.spec import Kernel, Location, Reason
 
 _TICK = 0.1  # seconds between looks at the memory in use
 _LOG_TAIL = 16 << 10
+# Followed by the judge's process id, so that what a killed judge left can be told from what is in use.
+_SCRATCH = "kab-mc-"
+_ABANDONED = 3600.0  # seconds; no cell takes as long
 _SIGNALS = {
     signal.SIGSEGV: (Reason.ILLEGAL_ACCESS, "it accessed memory that is not its own (SIGSEGV)"),
     signal.SIGBUS: (Reason.ILLEGAL_ACCESS, "it accessed memory that is not there (SIGBUS)"),
@@ -73,7 +76,7 @@ class Session:
         self._zygote = zygote
         self._quota = quota or sandbox.Quota()
         self._kernel = kernel
-        self._scratch = Path(tempfile.mkdtemp(prefix="kab-mc-"))
+        self._scratch = Path(tempfile.mkdtemp(prefix=f"{_SCRATCH}{os.getpid()}-"))
         self.folder = self._scratch / "kernel"
         write_files(kernel, self.folder)
         self._log = os.memfd_create("log", os.MFD_CLOEXEC)
@@ -199,6 +202,20 @@ class Session:
     def __del__(self) -> None:
         with contextlib.suppress(OSError, AttributeError):
             os.close(self._log)
+
+
+def remove_abandoned() -> None:
+    """Remove scratch folders of judges that were killed before they could do it themselves.
+
+    Only those that have lain for an hour: where containers share the folder, a judge that is at work in another one
+    has a process id that does not exist here.
+    """
+    for folder in Path(tempfile.gettempdir()).glob(f"{_SCRATCH}*-*"):
+        owner = folder.name.removeprefix(_SCRATCH).partition("-")[0]
+        with contextlib.suppress(OSError):
+            old = time.time() - folder.stat().st_mtime > _ABANDONED
+            if old and owner.isdigit() and not Path(f"/proc/{owner}").exists():
+                shutil.rmtree(folder, ignore_errors=True)
 
 
 def write_files(kernel: Kernel, folder: Path) -> None:

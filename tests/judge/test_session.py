@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import subprocess
 import time
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import torch
 
 from kernelarena.judge.arena import POISONS, InputArena, OutputArena
 from kernelarena.judge.sandbox import Quota
-from kernelarena.judge.session import CandidateEnded, Session, write_files
+from kernelarena.judge.session import CandidateEnded, Session, remove_abandoned, write_files
 from kernelarena.spec import Reason
 
 
@@ -164,6 +165,19 @@ def test_the_scratch_folder_is_thrown_away(call):
     assert (folder / "left.txt").exists()
     call.sessions[-1].close()
     assert not folder.exists()
+
+
+def test_what_a_killed_judge_left_is_removed_and_nothing_else(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    dead = subprocess.Popen(["true"])
+    dead.wait()
+    kept = {f"kab-mc-{os.getpid()}-def", f"kab-mc-{dead.pid}-new", "kab-mc-other", "elsewhere"}
+    for name in (f"kab-mc-{dead.pid}-old", *kept):
+        (tmp_path / name / "kernel").mkdir(parents=True)
+        if not name.endswith("new"):
+            os.utime(tmp_path / name, (0, 0))
+    remove_abandoned()
+    assert {path.name for path in tmp_path.iterdir()} == kept
 
 
 def test_nothing_of_the_users_environment_reaches_a_kernel(call, monkeypatch):
