@@ -64,7 +64,7 @@ def watch(root: int, peak: list[float]) -> None:
     """Keep the largest memory of ``root`` and its descendants, in MiB, until it ends."""
     while Path(f"/proc/{root}").exists():
         peak[0] = max(peak[0], sum(map(proportional, descendants(root))) / 1024)
-        time.sleep(0.5)
+        time.sleep(2.0)  # reading it costs the processes that are being measured
 
 
 def descendants(root: int) -> list[int]:
