@@ -6,6 +6,8 @@ import importlib.metadata
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from pydantic import ValidationError
+
 from kernelarena.judge.correctness import Examiner, Problems, trial_seed
 from kernelarena.judge.session import CandidateEnded, Session, line_of
 from kernelarena.judge.zygote import Zygote
@@ -28,6 +30,8 @@ from kernelarena.spec import (
     TaskSource,
     Trial,
 )
+
+_NO_ANSWER = "the kernel's process answered with something that is not an answer"
 
 
 class _Failed(Exception):
@@ -120,7 +124,11 @@ def _load(session: Session, kernel: Kernel, problems: Problems, sweep: Sweep) ->
         reason = Reason.COMPILE_TIMEOUT if ended.reason is Reason.TIMEOUT else ended.reason
         raise _Failed(Gate.COMPILE, reason, f"importing the kernel: {ended.detail}", ended.location) from None
     if "load-failed" in answer:
-        raise _Failed(Gate.COMPILE, *_load_failure(kernel, LoadFailed.model_validate(answer["load-failed"])))
+        try:
+            failed = LoadFailed.model_validate(answer["load-failed"])
+        except ValidationError:
+            raise _Failed(Gate.COMPILE, Reason.JUDGE_TAMPERING, _NO_ANSWER) from None
+        raise _Failed(Gate.COMPILE, *_load_failure(kernel, failed))
 
 
 def _load_failure(kernel: Kernel, failed: LoadFailed) -> tuple[Reason, str, Location | None]:
@@ -141,14 +149,17 @@ def _gate(
         repeated.add(shape.dtype)
         trial, observed = examiner.trial(shape, trial_seed(hidden_seed, task.task.id, gate.value, index), twice=twice)
         # A wrong answer of a kernel that launched nothing is wrong because it launched nothing.
-        if observed and kernel.language is not Language.TORCH and (trial.passed or not observed["launches"]):
+        if observed and kernel.language is not Language.TORCH and (trial.passed or not observed.get("launches")):
             _check_own_work(observed, task, shape)
         yield trial
 
 
 def _check_own_work(observed: dict[str, Any], task: TaskSource, shape: Shape) -> None:
-    launches = int(observed["launches"])
-    call = CallEnds.model_validate({**observed, "index": 0, "launches": [(0, launches)] if launches else []})
+    try:
+        launches = int(observed["launches"])
+        call = CallEnds.model_validate({**observed, "index": 0, "launches": [(0, launches)] if launches else []})
+    except (KeyError, TypeError, ValueError):
+        raise _Failed(Gate.COMPILE, Reason.JUDGE_TAMPERING, _NO_ANSWER) from None
     if (why := left_to_framework(call, task.task, shape)) is not None:
         raise _Failed(Gate.COMPILE, Reason.FRAMEWORK_FALLBACK, why)
     if not launches:

@@ -270,7 +270,7 @@ def _read_line(path: Path, number: int, line: bytes, tasks: Collection[str]) -> 
         raise InputError(f"{where}: source: larger than {MAX_BYTES >> 20} MiB")
     name, separator, _ = declared.entry.partition("::")
     file = name if separator or name.endswith(".py") else "kernel.py"
-    if not file.endswith(".py") or PurePosixPath(file).name != file:
+    if not file.endswith(".py") or PurePosixPath(file).name != file or not file.isprintable() or len(file) > 200:
         raise InputError(f"{where}: entry: '{file}' is not the plain name of a .py file")
     files = {file: declared.source}
     try:
@@ -346,6 +346,8 @@ def _sources(folder: Path) -> dict[str, str]:
 
 def _text(path: Path) -> str:
     try:
+        if path.exists() and not path.is_file():
+            raise InputError(f"{path}: not a regular file")
         if path.stat().st_size > MAX_BYTES:
             raise InputError(f"{path}: larger than {MAX_BYTES >> 20} MiB")
         return path.read_bytes().decode("utf-8-sig")
