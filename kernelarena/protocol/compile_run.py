@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import sys
 import sysconfig
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from kernelarena.protocol.entry import EntryError, load_entry
 
 Emit = Callable[[dict[str, object]], None]
 
+_CHAIN = 20  # causes that are looked at
 _RESOURCES = ("shared memory", "threads", "tensor memory", "registers", "grid")
 _COMMON_PACKAGES = frozenset(
     {
@@ -78,7 +79,7 @@ def _call(index: int, call: Call, entry: Callable[..., Any], worn: Persona, fold
         try:
             made = entry(*[_argument(arg, worn) for arg in call.args])
             returned = tuple(made) if isinstance(made, tuple | list) else (made,)
-        except Exception as error:
+        except BaseException as error:  # SystemExit too: it is the kernel's, and must not look like an end of ours
             failure = _describe(error, worn, folder)
     summary = observed.summary(returned)
     emit(
@@ -106,11 +107,9 @@ def _output(output: object) -> dict[str, object] | None:
     return {"dtype": str(output.dtype).removeprefix("torch."), "size": list(output.shape)}
 
 
-def _describe(error: Exception, worn: Persona, folder: Path) -> dict[str, object]:
+def _describe(error: BaseException, worn: Persona, folder: Path) -> dict[str, object]:
     """Describe an exception that reached the caller, and which specialisation it is about."""
-    numbered: BaseException | None = error
-    while numbered is not None and not hasattr(numbered, "_persona_number"):
-        numbered = numbered.__cause__ or numbered.__context__
+    numbered = next((link for link in _chain(error) if hasattr(link, "_persona_number")), None)
     resource = None
     number = getattr(numbered, "_persona_number", None)
     exhausted = _exhausted(error)
@@ -130,12 +129,21 @@ def _exhausted(error: BaseException) -> BaseException | None:
 
     from kernelarena.platforms.persona.driver import GridTooLarge
 
-    seen: BaseException | None = error
-    while seen is not None:
-        if isinstance(seen, OutOfResources | GridTooLarge | MemoryError | torch.OutOfMemoryError):
-            return seen
-        seen = seen.__cause__
-    return None
+    kinds = (OutOfResources, GridTooLarge, MemoryError, torch.OutOfMemoryError)
+    return next((link for link in _chain(error, context=False) if isinstance(link, kinds)), None)
+
+
+def _chain(error: BaseException, *, context: bool = True) -> Iterator[BaseException]:
+    """Yield an exception and its causes, those that it was merely raised beside included if ``context``.
+
+    Not for ever, since one may be made its own cause.
+    """
+    link: BaseException | None = error
+    for _ in range(_CHAIN):
+        if link is None:
+            return
+        yield link
+        link = link.__cause__ or (link.__context__ if context else None)
 
 
 def _sources(before: set[str], folder: Path) -> dict[str, str]:

@@ -226,3 +226,27 @@ def test_a_platform_that_nothing_is_known_of_here_is_skipped(judge, kernel):
     found = judge.judge(kernel("def entry(x): ..."), ADD_ONE, nowhere, SMALL, 1)
     assert (found.status, found.reason) == (Status.SKIPPED, Reason.DEVICE_UNAVAILABLE)
     assert "'none'" in found.detail
+
+
+@pytest.mark.parametrize("platform", ["h100", "cpu"])
+@pytest.mark.parametrize(
+    "body",
+    [
+        "raise SystemExit(0)",
+        "error = ValueError('a')\n    error.__cause__ = error\n    raise error",
+        "raise type('Odd', (Exception,), {'__str__': lambda self: exit(0)})()",
+    ],
+    ids=["SystemExit", "its own cause", "no message"],
+)
+def test_odd_exceptions_are_the_kernels_on_every_path(verdict, platform, body):
+    assert verdict(f"def entry(x):\n    {body}\n", platform).reason is Reason.LAUNCH_ERROR
+
+
+def test_a_forged_account_of_the_call_is_tampering(verdict):
+    body = HONEST.replace(
+        "    x = x.contiguous()",
+        "    from kernelarena.platforms.persona.observer import Observed\n"
+        "    Observed.summary = lambda self, outputs=(): {'launches': 'many', 'made': 'up'}\n    x = x.contiguous()",
+    )
+    found = verdict(body)
+    assert (found.status, found.reason) == (Status.FAIL, Reason.JUDGE_TAMPERING)

@@ -149,7 +149,7 @@ def message_of(error: BaseException) -> str:
     own = getattr(deepest, "error_message", None)
     try:
         text = str(own if isinstance(own, str) and own else deepest)
-    except Exception:
+    except BaseException:  # a kernel's own exception may do anything when it is looked at
         text = f"(its message cannot be shown: {type(deepest).__name__})"
     if own is None and deepest is not error:
         text = f"{type(deepest).__name__}: {text}"
