@@ -18,7 +18,7 @@ from pydantic import ValidationError
 
 from kernelarena.judge.arena import POISONS, Block, InputArena, OutputArena, Place, dtype_name, itemsize
 from kernelarena.judge.reference import Outputs, Reference
-from kernelarena.judge.session import CandidateEnded, Session, locate
+from kernelarena.judge.session import Session, locate
 from kernelarena.platforms import catalogue
 from kernelarena.protocol.compile_events import TensorSpec
 from kernelarena.protocol.failure import Failure, classify_call, locate_failure
@@ -110,7 +110,6 @@ class Finding:
     detail: str = ""
     location: Location | None = None
     error: float | None = None
-    outputs: Outputs = ()
     observed: dict[str, Any] = field(default_factory=dict)
 
 
@@ -236,7 +235,7 @@ class Examiner:
         returned = tuple(_read(outputs, output) for output in answer.outputs)
         comparison = compare(problem.truth, returned, allow_reduced_precision=self._task.task.allow_reduced_precision)
         if comparison.passed:
-            return Finding(error=comparison.error, outputs=returned, observed=answer.observed)
+            return Finding(error=comparison.error, observed=answer.observed)
         return _explain(comparison, returned, answer.observed, outputs.poison)
 
 
@@ -271,6 +270,3 @@ def trial_seed(hidden_seed: int, task: str, gate: str, index: int) -> int:
     """
     text = f"{hidden_seed}/{task}/{gate}/{index}".encode()
     return int.from_bytes(hashlib.sha256(text).digest()[:8], "little") >> 1
-
-
-__all__ = ["CandidateEnded", "Examiner", "Problems", "trial_seed"]

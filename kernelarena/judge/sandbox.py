@@ -30,8 +30,6 @@ class Quota(Model):
     """Bytes of memory really in use, watched from outside."""
     file_size: int = 64 << 20
     """Bytes of any file that it writes, its own output included."""
-    processes: int = 256
-    """Of the same user, more than there are when it starts (ignored for root by the kernel)."""
 
 
 def die_with_parent() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import sys
 import sysconfig
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +14,13 @@ import torch
 from kernelarena.platforms.persona import Persona, persona
 from kernelarena.platforms.persona.capture import message_of
 from kernelarena.platforms.persona.memory import lazy_zeros
-from kernelarena.platforms.persona.source import line_of
+from kernelarena.platforms.persona.source import chain, line_of
 from kernelarena.protocol.compile_events import Arg
 from kernelarena.protocol.compile_job import Call, CompileJob
 from kernelarena.protocol.entry import EntryError, load_entry
 
 Emit = Callable[[dict[str, object]], None]
 
-_CHAIN = 20  # causes that are looked at
 _RESOURCES = ("shared memory", "threads", "tensor memory", "registers", "grid")
 _COMMON_PACKAGES = frozenset(
     {
@@ -109,7 +108,7 @@ def _output(output: object) -> dict[str, object] | None:
 
 def _describe(error: BaseException, worn: Persona, folder: Path) -> dict[str, object]:
     """Describe an exception that reached the caller, and which specialisation it is about."""
-    numbered = next((link for link in _chain(error) if hasattr(link, "_persona_number")), None)
+    numbered = next((link for link in chain(error, _beside) if hasattr(link, "_persona_number")), None)
     resource = None
     number = getattr(numbered, "_persona_number", None)
     exhausted = _exhausted(error)
@@ -124,26 +123,18 @@ def _describe(error: BaseException, worn: Persona, folder: Path) -> dict[str, ob
     }  # fmt: skip
 
 
+def _beside(error: BaseException) -> BaseException | None:
+    """Return what an error was raised from or, hidden or not, while handling."""
+    return error.__cause__ or error.__context__
+
+
 def _exhausted(error: BaseException) -> BaseException | None:
     from triton.runtime.errors import OutOfResources
 
     from kernelarena.platforms.persona.driver import GridTooLarge
 
     kinds = (OutOfResources, GridTooLarge, MemoryError, torch.OutOfMemoryError)
-    return next((link for link in _chain(error, context=False) if isinstance(link, kinds)), None)
-
-
-def _chain(error: BaseException, *, context: bool = True) -> Iterator[BaseException]:
-    """Yield an exception and its causes, those that it was merely raised beside included if ``context``.
-
-    Not for ever, since one may be made its own cause.
-    """
-    link: BaseException | None = error
-    for _ in range(_CHAIN):
-        if link is None:
-            return
-        yield link
-        link = link.__cause__ or (link.__context__ if context else None)
+    return next((link for link in chain(error, lambda link: link.__cause__) if isinstance(link, kinds)), None)
 
 
 def _sources(before: set[str], folder: Path) -> dict[str, str]:

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import TracebackType
 
 from kernelarena.errors import InfraError, InputError
-from kernelarena.spec import yamlfile
+from kernelarena.spec import textfile, yamlfile
 from kernelarena.spec.kernel import Kernel
 from kernelarena.spec.platform import Platform
 from kernelarena.spec.run import RUN_SCHEMA, Manifest, RunData
@@ -101,7 +101,7 @@ class Run:
         try:
             draft.mkdir(parents=True)
             (draft / ARTIFACTS).mkdir()
-            _write(draft / MANIFEST, yamlfile.dump(manifest))
+            textfile.replace(draft / MANIFEST, yamlfile.dump(manifest))
             Database.create(
                 draft / RESULTS,
                 {"platforms": platforms, "tasks": tasks, "kernels": {kernel.id: kernel for kernel in kernels}},
@@ -171,7 +171,7 @@ class Run:
             log = self.artifacts / verdict.kernel / f"{verdict.platform}.log"
             try:
                 log.parent.mkdir(parents=True, exist_ok=True)
-                _write(log, verdict.log)
+                textfile.replace(log, verdict.log)
             except OSError as error:
                 raise InfraError(f"{log}: cannot be written: {error.strerror}") from None
         self._database.append(verdict)
@@ -194,7 +194,7 @@ class Run:
     def finish(self) -> None:
         """Note that the run has ended, publish its hidden seed, and stop keeping it elsewhere."""
         self.manifest = self.manifest.model_copy(update={"finished": timestamp(), "hidden_seed": self.hidden_seed()})
-        _write(self.path / MANIFEST, yamlfile.dump(self.manifest))
+        textfile.replace(self.path / MANIFEST, yamlfile.dump(self.manifest))
         seeds.forget(self.manifest.id)  # last: killed before this, the seed is kept twice and lost never
 
     def data(self) -> RunData:
@@ -255,13 +255,3 @@ def _take_lock(path: Path) -> int:
         os.close(handle)
         raise InputError(f"{path}: another kab-mc is writing to this run; wait for it, or end it") from None
     return handle
-
-
-def _write(path: Path, text: str) -> None:
-    """Replace a file so that a reader sees the old text or the new, whatever happens in between."""
-    draft = path.with_name(f".{path.name}.{os.getpid()}.new")
-    with draft.open("w", encoding="utf-8", errors="backslashreplace") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    draft.replace(path)

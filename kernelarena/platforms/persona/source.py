@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,11 +22,11 @@ def place_of(function: Any, folder: Path) -> tuple[str | None, int | None]:
 def line_of(error: BaseException, folder: Path) -> Place | None:
     """Return the innermost line in ``folder`` that an error passed through, in device code or else in host code."""
     found = None
-    for link in _chain(error):
+    for link in chain(error):
         found = _device_line(link, folder) or found
     if found is not None:
         return found
-    for link in reversed(list(_chain(error))):
+    for link in reversed(list(chain(error))):
         if isinstance(link, SyntaxError) and link.filename and link.lineno:
             file = relative(link.filename, folder)
             if file is not None:
@@ -46,14 +46,21 @@ def relative(file: str, folder: Path) -> str | None:
         return None
 
 
-def _chain(error: BaseException) -> Iterator[BaseException]:
-    """Yield an error and what it was raised from, outermost first."""
+def _raised_from(error: BaseException) -> BaseException | None:
+    """Return what a traceback shows an error to come from."""
+    return error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+
+
+def chain(
+    error: BaseException, after: Callable[[BaseException], BaseException | None] = _raised_from
+) -> Iterator[BaseException]:
+    """Yield an error and what it was raised from, outermost first; not for ever, since one may be its own cause."""
     seen: BaseException | None = error
     for _ in range(20):
         if seen is None:
             return
         yield seen
-        seen = seen.__cause__ or (None if seen.__suppress_context__ else seen.__context__)
+        seen = after(seen)
 
 
 def _device_line(error: BaseException, folder: Path) -> Place | None:
