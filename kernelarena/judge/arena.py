@@ -1,46 +1,39 @@
-"""Memory that the judge and a candidate share for one call: inputs behind fences, outputs between guard bands.
+"""How the tensors of one call lie in shared memory: inputs behind fences, outputs between guard bands.
 
-The judge creates two files in memory, fills them, and hands the descriptors over; both sides map the same pages.
-
-* **Inputs.** Each tensor ends at a page that the candidate makes inaccessible, so that reading past its end is a fault
-  at the very access, and is preceded by a band of poison. After the call the judge compares inputs and bands with
-  what it wrote.
-* **Outputs.** What the kernel's host code allocates is carved out of a file full of poison, with bands between one
+* **Inputs.** Each tensor ends at a stretch that faults when it is read (where the memory can do that), and is
+  surrounded by poison. After the call the judge compares inputs and bands with what it wrote.
+* **Outputs.** What the kernel's host code allocates is carved out of memory full of poison, with bands between one
   allocation and the next. After the call every byte outside the allocations must still be poison.
-
-Sizes are sealed: a candidate cannot shrink a file under the judge's feet.
 """
 
 from __future__ import annotations
 
-import ctypes
-import fcntl
-import mmap
-import os
 from collections.abc import Mapping, Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
-import numpy as np
-import numpy.typing as npt
 import torch
 from pydantic import Field
 
+from kernelarena.judge.memory import Exchange, Fence, HostExchange, round_up
 from kernelarena.spec.base import Model
 
-PAGE = mmap.PAGESIZE
-ALIGNMENT = 16
-"""Bytes; what a device allocator gives at least, and what compilers specialise on."""
 POISONS = (0xFF, 0xFB)
 """Fill bytes: the first is NaN in every float format and -1 in integers; the second is a large finite number."""
 INPUT_POISON = 0x7F
 """Fills what lies between and around inputs. A large positive number or NaN in every float format, so that it shows in
 sums and maxima; unlike the poisons of outputs, so that what a kernel copies from there is not taken for unwritten."""
-_MIN_BAND = 4 * PAGE
-_MAX_BAND = 256 * PAGE
+GAP = 4096
+"""Bytes that bands are multiples of."""
+_MIN_BAND = 4 * GAP
+_MAX_BAND = 256 * GAP
+_MOST_WORKSPACE = 1 << 30
+"""Bytes beyond the outputs themselves; what needs more gets it from the ordinary allocator."""
+_CHUNK = 1 << 28
+"""Bytes that are compared at a time: a comparison makes a mask as large as what it compares."""
 
 
 class Place(Model):
-    """Where a tensor lies in a shared file."""
+    """Where a tensor lies in shared memory."""
 
     dtype: str
     """torch's name for it."""
@@ -48,7 +41,12 @@ class Place(Model):
     stride: tuple[int, ...]
     """In elements."""
     start: Annotated[int, Field(ge=0)]
-    """Bytes from the start of the file to its first element."""
+    """Bytes from the start of the memory to its first element."""
+
+    @property
+    def length(self) -> int:
+        """Bytes from its first element to its last one, inclusive."""
+        return extent(self.size, self.stride) * itemsize(self.dtype)
 
 
 class Scalar(Model):
@@ -95,46 +93,15 @@ def extent(size: Sequence[int], stride: Sequence[int]) -> int:
     return 1 + sum((length - 1) * step for length, step in zip(size, stride, strict=True))
 
 
-def round_up(value: int, step: int) -> int:
-    """Return the smallest multiple of ``step`` that is not below ``value``."""
-    return -(-value // step) * step
-
-
-class SharedFile:
-    """An anonymous file in memory, mapped into this process; its size can never change.
+def tensor_at(memory: torch.Tensor, place: Place) -> torch.Tensor:
+    """Return a tensor over some bytes.
 
     Parameters
     ----------
-    size
-        Bytes; rounded up to pages.
-    """
-
-    def __init__(self, size: int) -> None:
-        size = max(PAGE, round_up(size, PAGE))
-        self.descriptor = os.memfd_create("arena", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
-        os.ftruncate(self.descriptor, size)
-        seals = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
-        fcntl.fcntl(self.descriptor, fcntl.F_ADD_SEALS, seals)
-        self.memory = mmap.mmap(self.descriptor, size)
-        self.bytes: npt.NDArray[np.uint8] = np.frombuffer(self.memory, dtype=np.uint8)
-
-    def tensor(self, place: Place) -> torch.Tensor:
-        """Return a tensor over the shared pages.
-
-        Raises
-        ------
-        ValueError
-            If the place does not lie within the file.
-        """
-        return tensor_at(self.bytes, place)
-
-    def close(self) -> None:
-        """Close the descriptor; pages go when the last mapping does."""
-        os.close(self.descriptor)
-
-
-def tensor_at(memory: npt.NDArray[np.uint8], place: Place) -> torch.Tensor:
-    """Return a tensor over some bytes.
+    memory
+        ``uint8``, one dimension.
+    place
+        Where in it.
 
     Raises
     ------
@@ -144,83 +111,102 @@ def tensor_at(memory: npt.NDArray[np.uint8], place: Place) -> torch.Tensor:
     dtype = torch_dtype(place.dtype)
     if len(place.size) != len(place.stride) or any(step < 0 for step in place.stride):
         raise ValueError(f"a tensor of size {place.size} cannot have strides {place.stride}")
-    length = extent(place.size, place.stride) * dtype.itemsize
-    if place.start + length > memory.size:
-        raise ValueError(f"a tensor of {length} bytes at {place.start} lies outside {memory.size} bytes")
+    length = place.length
+    if place.start + length > memory.numel():
+        raise ValueError(f"a tensor of {length} bytes at {place.start} lies outside {memory.numel()} bytes")
     if length == 0:
-        return torch.empty_strided(place.size, place.stride, dtype=dtype)
+        return torch.empty_strided(place.size, place.stride, dtype=dtype, device=memory.device)
     if place.start % dtype.itemsize:
         raise ValueError(f"a {place.dtype} tensor cannot start at byte {place.start}")
-    flat = torch.from_numpy(memory[place.start : place.start + length]).view(dtype)
-    return flat.as_strided(place.size, place.stride)
+    return memory[place.start : place.start + length].view(dtype).as_strided(place.size, place.stride)
 
 
 class InputArena:
-    """The judge's side of the inputs of one call.
+    """The judge's side of the inputs of one call, or of several calls whose inputs lie at the same addresses.
 
     Parameters
     ----------
     arguments
         What the entry is called with, in order: tensors of any layout, and scalars.
+    exchange
+        Where the memory comes from.
     poison
         The byte that fills everything that is not an input.
     """
 
-    def __init__(self, arguments: Mapping[str, object], poison: int = INPUT_POISON) -> None:
+    def __init__(
+        self, arguments: Mapping[str, object], exchange: Exchange | None = None, poison: int = INPUT_POISON
+    ) -> None:
+        self._exchange = exchange or HostExchange()
+        self._poison = poison
         self.arguments: list[Place | Scalar] = []
-        self.fences: list[tuple[int, int]] = []
-        tensors: list[tuple[Place, torch.Tensor]] = []
+        self.fences: list[Fence] = []
+        self._places: dict[str, Place] = {}
         cursor = 0
         for name, value in arguments.items():
             if isinstance(value, torch.Tensor):
                 place, cursor = self._place(value, cursor)
                 self.arguments.append(place)
-                tensors.append((place, value))
+                self._places[name] = place
             elif isinstance(value, bool | int | float):
                 self.arguments.append(Scalar(value=value))
             else:
                 raise TypeError(f"input '{name}' is a {type(value).__name__}; inputs are tensors, numbers or booleans")
-        self.file = SharedFile(cursor)
-        self.file.bytes[:] = poison
-        for place, value in tensors:
-            self.file.tensor(place).copy_(value)
-        self._written = self.file.bytes.copy()
-        self._tensors = [place for place, _ in tensors]
-        self._names = [name for name, value in arguments.items() if isinstance(value, torch.Tensor)]
+        self.memory = self._exchange.allocate(cursor)
+        self.write(arguments)
+
+    def write(self, arguments: Mapping[str, object]) -> None:
+        """Lay out other values at the same addresses.
+
+        Parameters
+        ----------
+        arguments
+            As those that the arena was made for: equal names, sizes, strides and dtypes.
+        """
+        written = torch.full_like(self.memory.bytes, self._poison)
+        for name, place in self._places.items():
+            value = arguments[name]
+            assert isinstance(value, torch.Tensor)
+            tensor_at(written, place).copy_(value)
+        self._written = written
+        self.memory.bytes.copy_(written)
+        self.memory.publish()
 
     def _place(self, value: torch.Tensor, cursor: int) -> tuple[Place, int]:
+        page, alignment = self._exchange.page if self._exchange.fenced else GAP, self._exchange.alignment
         size, stride, width = tuple(value.shape), tuple(value.stride()), value.element_size()
         length = extent(size, stride) * width
-        misaligned = int(value.storage_offset()) * width % ALIGNMENT
-        start = cursor + _band(length)  # a page boundary, as cursor and bands are whole pages
-        end = round_up(start + round_up(length + misaligned, ALIGNMENT), PAGE)
-        start = end - round_up(length + misaligned, ALIGNMENT) + misaligned if length else start
-        if length:
-            self.fences.append((end, PAGE))
-        return Place(dtype=dtype_name(value.dtype), size=size, stride=stride, start=start), end + PAGE
+        misaligned = int(value.storage_offset()) * width % alignment
+        start = cursor + band(length)  # a page boundary, as cursor and bands are whole pages
+        end = round_up(start + round_up(length + misaligned, alignment), page)
+        if length and self._exchange.fenced:
+            start = end - round_up(length + misaligned, alignment) + misaligned
+            self.fences.append((end, page))
+        elif length:
+            start += misaligned
+        place = Place(dtype=dtype_name(value.dtype), size=size, stride=stride, start=start)
+        return place, end + (page if self._exchange.fenced else band(length))
 
     def mutated(self) -> str | None:
         """Return the name of an input that the call changed, or None."""
-        for name, place in zip(self._names, self._tensors, strict=True):
-            length = extent(place.size, place.stride) * itemsize(place.dtype)
-            span = slice(place.start, place.start + length)
-            if not np.array_equal(self.file.bytes[span], self._written[span]):
+        for name, place in self._places.items():
+            span = slice(place.start, place.start + place.length)
+            if not torch.equal(self.memory.bytes[span], self._written[span]):
                 return name
         return None
 
     def overrun(self) -> str | None:
         """Return a description of bytes around the inputs that the call changed, or None."""
-        changed = np.flatnonzero(self.file.bytes != self._written)
-        if not changed.size:
+        if torch.equal(self.memory.bytes, self._written):
             return None
-        first = int(changed[0])
-        before = [(place.start, name) for name, place in zip(self._names, self._tensors, strict=True)]
-        name = next((name for start, name in sorted(before, reverse=True) if start <= first), self._names[0])
-        return f"{changed.size} bytes around input '{name}' were overwritten"
+        count, first = _differences(self.memory.bytes, self._written)
+        before = [(place.start, name) for name, place in self._places.items()]
+        name = next((name for start, name in sorted(before, reverse=True) if start <= first), next(iter(self._places)))
+        return f"{count} bytes around input '{name}' were overwritten"
 
     def close(self) -> None:
-        """Give the pages back."""
-        self.file.close()
+        """Give the memory back."""
+        self.memory.close()
 
 
 class OutputArena:
@@ -232,30 +218,64 @@ class OutputArena:
         Size of all outputs together; room for several times that is made, since kernels need workspaces.
     poison
         The byte that fills it.
+    exchange
+        Where the memory comes from.
     """
 
-    def __init__(self, expected_bytes: int, poison: int) -> None:
+    def __init__(self, expected_bytes: int, poison: int, exchange: Exchange | None = None) -> None:
+        exchange = exchange or HostExchange()
         self.poison = poison
-        self.returned = _MIN_BAND + round_up(4 * expected_bytes, PAGE) + 32 * _MIN_BAND
-        self.file = SharedFile(self.returned + round_up(expected_bytes, PAGE) + 16 * PAGE)
-        self.file.bytes[:] = poison
+        workspace = min(round_up(3 * expected_bytes, GAP), _MOST_WORKSPACE)
+        self.returned = _MIN_BAND + round_up(expected_bytes, GAP) + workspace + 32 * _MIN_BAND
+        self.memory = exchange.allocate(self.returned + round_up(expected_bytes, GAP) + 16 * GAP)
+        self.memory.bytes.fill_(poison)
+        self.memory.publish()
 
     def overrun(self, blocks: Sequence[Block]) -> str | None:
-        """Return a description of bytes outside all allocations that the call changed, or None."""
-        untouched = np.ones(self.returned, dtype=bool)
-        for block in blocks:
-            untouched[block.start : block.start + block.bytes] = False
-        changed = np.flatnonzero((self.file.bytes[: self.returned] != self.poison) & untouched)
-        if not changed.size:
+        """Return a description of bytes outside all allocations that the call changed, or None.
+
+        Raises
+        ------
+        ValueError
+            If an allocation does not lie within the memory.
+        """
+        count, first, cursor = 0, -1, 0
+        for block in [*sorted(blocks, key=lambda block: block.start), Block(start=self.returned, bytes=0)]:
+            if block.start + block.bytes > self.returned:
+                raise ValueError("an allocation lies outside the memory that was handed out")
+            if block.start > cursor and not self._is_poison(cursor, block.start):
+                span = self.memory.bytes[cursor : block.start]
+                found, where = _differences(span, torch.full_like(span, self.poison))
+                count += found
+                first = cursor + where if first < 0 else first
+            cursor = max(cursor, block.start + block.bytes)
+        if not count:
             return None
-        first = int(changed[0])
         ends = [block.start + block.bytes for block in blocks if block.start + block.bytes <= first]
-        where = f"starting {first - max(ends)} bytes past the end of an allocation" if ends else "before the first one"
-        return f"{changed.size} bytes outside every allocation were overwritten, {where}"
+        where_to = (
+            f"starting {first - max(ends)} bytes past the end of an allocation" if ends else "before the first one"
+        )
+        return f"{count} bytes outside every allocation were overwritten, {where_to}"
+
+    def _is_poison(self, start: int, stop: int) -> bool:
+        for first in range(start, stop, _CHUNK):
+            if not bool((self.memory.bytes[first : min(first + _CHUNK, stop)] == self.poison).all()):
+                return False
+        return True
+
+    def tensor(self, place: Place) -> torch.Tensor:
+        """Return what lies at a place.
+
+        Raises
+        ------
+        ValueError
+            If the place does not lie within the memory.
+        """
+        return tensor_at(self.memory.bytes, place)
 
     def close(self) -> None:
-        """Give the pages back."""
-        self.file.close()
+        """Give the memory back."""
+        self.memory.close()
 
 
 class Allocator:
@@ -263,64 +283,83 @@ class Allocator:
 
     Parameters
     ----------
-    descriptor
-        The shared file; it is mapped and closed.
+    memory
+        The shared bytes.
     limit
         Bytes from the start that may be handed out; what follows is where outputs are returned.
+    alignment
+        Bytes that allocations start at multiples of.
     """
 
-    def __init__(self, descriptor: int, limit: int) -> None:
-        size = os.fstat(descriptor).st_size
-        self.memory = np.frombuffer(mmap.mmap(descriptor, size), dtype=np.uint8)
-        os.close(descriptor)
+    def __init__(self, memory: torch.Tensor, limit: int, alignment: int = HostExchange.alignment) -> None:
+        self.memory = memory
         self.limit = limit
         self.blocks: list[Block] = []
+        self._alignment = alignment
         self._cursor = _MIN_BAND
         self._returned = limit
 
     def allocate(self, size: Sequence[int], stride: Sequence[int], dtype: torch.dtype) -> torch.Tensor | None:
         """Return an uninitialised (poisoned) tensor, or None when it does not fit."""
         length = extent(size, stride) * dtype.itemsize
-        band = _band(length)
-        if length == 0 or self._cursor + length + band > self.limit:
+        beside = band(length)
+        if length == 0 or self._cursor + length + beside > self.limit:
             return None
         place = Place(dtype=dtype_name(dtype), size=tuple(size), stride=tuple(stride), start=self._cursor)
         self.blocks.append(Block(start=place.start, bytes=length))
-        self._cursor += round_up(length, ALIGNMENT) + band
+        self._cursor += round_up(length, self._alignment) + beside
         return tensor_at(self.memory, place)
 
     def give_back(self, output: torch.Tensor) -> Place | None:
-        """Copy an output to where the judge reads it; None when it does not fit (it is too large to be right)."""
+        """Say where the judge finds an output; what lies elsewhere is copied to where it can be read.
+
+        None when it does not fit there: it is too large to be right.
+        """
+        if (place := self._place_of(output)) is not None:
+            return place
         length = output.numel() * output.element_size()
-        if self._returned + length > self.memory.size:
+        if self._returned + length > self.memory.numel():
             return None
         stride = torch.empty(output.shape, device="meta").stride()
         place = Place(dtype=dtype_name(output.dtype), size=tuple(output.shape), stride=stride, start=self._returned)
         if length:
             tensor_at(self.memory, place).copy_(output)
-        self._returned = round_up(self._returned + length, ALIGNMENT)
+        self._returned = round_up(self._returned + length, self._alignment)
         return place
 
+    def forget_returned(self) -> None:
+        """Return outputs to the same places once more."""
+        self._returned = self.limit
 
-def map_inputs(descriptor: int, fences: Sequence[tuple[int, int]]) -> npt.NDArray[np.uint8]:
-    """Map the shared inputs in a candidate and make the fences inaccessible.
-
-    Raises
-    ------
-    OSError
-        If the pages cannot be protected.
-    """
-    size = os.fstat(descriptor).st_size
-    memory = np.frombuffer(mmap.mmap(descriptor, size), dtype=np.uint8)
-    os.close(descriptor)
-    libc = ctypes.CDLL(None, use_errno=True)
-    base = memory.ctypes.data
-    for start, length in fences:
-        if libc.mprotect(ctypes.c_void_p(base + start), ctypes.c_size_t(length), 0) != 0:
-            raise OSError(ctypes.get_errno(), "cannot protect the pages behind an input")
-    return memory
+    def _place_of(self, output: torch.Tensor) -> Place | None:
+        if output.device != self.memory.device or not output.numel() or any(step < 0 for step in output.stride()):
+            return None
+        if output.is_conj() or output.is_neg():  # the bytes are not the values
+            return None
+        start = output.data_ptr() - self.memory.data_ptr()
+        place = Place.model_construct(
+            dtype=dtype_name(output.dtype), size=tuple(output.shape), stride=tuple(output.stride()), start=start
+        )
+        inside = start >= 0 and start + place.length <= self.limit
+        return place if inside else None
 
 
-def _band(length: int) -> int:
-    """Bytes of poison beside an allocation: as long as it is itself, within bounds, in whole pages."""
-    return min(max(round_up(length, PAGE), _MIN_BAND), _MAX_BAND)
+def describe_place(place: Place | None) -> dict[str, Any] | None:
+    """Return a place as plain data."""
+    return None if place is None else place.model_dump()
+
+
+def band(length: int) -> int:
+    """Return the bytes of poison beside an allocation: as long as it is itself, within bounds, in whole gaps."""
+    return min(max(round_up(length, GAP), _MIN_BAND), _MAX_BAND)
+
+
+def _differences(left: torch.Tensor, right: torch.Tensor) -> tuple[int, int]:
+    """Return how many bytes differ, and the first that does (-1 for none)."""
+    count, first = 0, -1
+    for start in range(0, left.numel(), _CHUNK):
+        changed = (left[start : start + _CHUNK] != right[start : start + _CHUNK]).nonzero()
+        if first < 0 and changed.numel():
+            first = start + int(changed[0])
+        count += changed.shape[0]
+    return count, first

@@ -9,23 +9,24 @@ from __future__ import annotations
 
 import contextlib
 import faulthandler
+import gc
 import signal
-import sys
-import traceback
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from kernelarena.judge import sandbox
-from kernelarena.judge.arena import Allocator, Place, Scalar, dtype_name, map_inputs, tensor_at
+from kernelarena.judge.allocation import ArenaMode
+from kernelarena.judge.arena import Allocator, Place, Scalar, describe_place, dtype_name, tensor_at
+from kernelarena.judge.failing import describe, show
+from kernelarena.judge.memory import Window
+from kernelarena.judge.stage import HostStage, Stage
 from kernelarena.judge.wire import Wire, WireError
-from kernelarena.platforms.persona.ledger import Ledger
 
-_PACKAGE = Path(__file__).resolve().parent.parent
-_MESSAGE_LIMIT = 2000  # characters; a hostile message may be endless
+_MOST_OUTPUTS = 64
+"""Described; that there are more is told by their number."""
+_PLAIN = (torch.Tensor, torch.nn.Parameter)
 
 
 def serve(wire: Wire, scratch: str, quota: sandbox.Quota) -> None:
@@ -51,10 +52,9 @@ def serve(wire: Wire, scratch: str, quota: sandbox.Quota) -> None:
             return
         if request["do"] == "compile":
             worker.compile(request, wire)
-        elif request["do"] == "load":
-            wire.send(worker.load(request))
-        elif request["do"] == "call":
-            wire.send(worker.call(request, files))
+            continue
+        answer = {"load": worker.load, "call": worker.call, "again": worker.again}[request["do"]](request, files)
+        wire.send({"id": request["id"], **answer})
 
 
 class Candidate:
@@ -63,8 +63,12 @@ class Candidate:
     def __init__(self, scratch: Path) -> None:
         self.folder = scratch / "kernel"
         self.scratch = scratch
-        self._kept: list[object] = []  # mappings stay until the process ends: a kernel may still point into them
         self._stack = contextlib.ExitStack()
+        self._stage: Stage
+        self._inputs: tuple[object, Window] | None = None
+        self._outputs: Window | None = None
+        self._allocator: Allocator | None = None
+        self._returned: tuple[object, ...] = ()
 
     def compile(self, request: dict[str, Any], wire: Wire) -> None:
         """Run the compile gate and pass its events on as they come."""
@@ -75,140 +79,90 @@ class Candidate:
         run(job, self.folder, lambda event: wire.send({"event": event}))
         wire.send({"done": True})
 
-    def load(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Put on the platform's face and import the kernel's entry."""
-        from kernelarena.platforms.persona import emulation
+    def load(self, request: dict[str, Any], files: list[int]) -> dict[str, Any]:
+        """Set the stage and import the kernel's entry."""
         from kernelarena.protocol.entry import EntryError, load_entry
         from kernelarena.spec import Platform
 
-        platform = Platform.model_validate(request["platform"])
-        self.observer = self._stack.enter_context(emulation(platform, self.scratch))
+        self._stage = HostStage(Platform.model_validate(request["platform"]), self.scratch, self._stack)
         try:
             self.entry = load_entry(self.folder, request["file"], request["function"])
         except EntryError as error:
-            _print(error)
+            show(error)
             fault = {"fault": error.fault.value, "message": str(error), "file": error.file, "line": error.line}
             return {"load-failed": fault}
         return {"loaded": True}
 
     def call(self, request: dict[str, Any], files: list[int]) -> dict[str, Any]:
-        """Call the entry once; inputs and whatever it allocates lie in memory that the judge shares."""
-        inputs, outputs = files
-        memory = map_inputs(inputs, [tuple(fence) for fence in request["fences"]])
-        allocator = Allocator(outputs, request["returned"])
-        self._kept += [memory, allocator]
-        arguments = [self._argument(item, memory) for item in request["arguments"]]
+        """Call the entry once; inputs and whatever it allocates lie in memory that the judge shares.
+
+        Memory of earlier calls is let go, and unmapped when the kernel holds no tensor over it either.
+        """
+        exchange, observer = self._stage.exchange, self._stage.observer
+        self._returned = ()
+        *new, outputs = files
+        if new:
+            fences = [(int(start), int(length)) for start, length in request["fences"]]
+            self._inputs = request["inputs"], exchange.attach(new[0], fences)
+        assert self._inputs is not None
+        assert self._inputs[0] == request["inputs"]
+        inputs = self._inputs[1]
+        inputs.fetch()
+        self._outputs = exchange.attach(outputs, ())
+        self._outputs.fetch()
+        allocator = self._allocator = Allocator(self._outputs.bytes, request["returned"], exchange.alignment)
+        arguments = [self._argument(item, inputs.bytes) for item in request["arguments"]]
         try:
-            with self.observer.call() as observed, _ArenaMode(allocator, request["poison"], self.observer.ledger):
-                result = self.entry(*arguments)
+            with observer.call() as observed, ArenaMode(allocator, request["poison"], observer.ledger):
+                result = self._stage.run(self.entry, arguments, inputs)
             returned = tuple(result) if isinstance(result, tuple | list) else (result,)
             seen = observed.summary(returned)
-            described = [self._describe_output(output, allocator) for output in returned]
+            described = self._describe(returned)
         except BaseException as error:
             return {"failed": describe(error)}
+        finally:
+            inputs.publish()
+            self._outputs.publish()
         blocks = [block.model_dump() for block in allocator.blocks]
-        return {"outputs": described, "blocks": blocks, "observed": seen}
+        return {"outputs": described, "count": len(returned), "blocks": blocks, "observed": seen}
 
-    def _argument(self, item: dict[str, Any], memory: Any) -> Any:
+    def again(self, request: dict[str, Any], files: list[int]) -> dict[str, Any]:
+        """Describe the outputs of the last call once more, after everything that could be pending had its chance."""
+        gc.collect()
+        self._stage.settle()
+        assert self._allocator is not None
+        assert self._outputs is not None
+        self._allocator.forget_returned()
+        try:
+            described = self._describe(self._returned)
+        except BaseException as error:
+            return {"failed": describe(error)}
+        finally:
+            self._outputs.publish()
+        return {"outputs": described, "count": len(self._returned)}
+
+    def _argument(self, item: dict[str, Any], memory: torch.Tensor) -> Any:
         if "value" in item:
             return Scalar.model_validate(item).value
         tensor = tensor_at(memory, Place.model_validate(item))
-        entry = self.observer.ledger.enter(tensor, device=True, argument=True)
+        entry = self._stage.observer.ledger.enter(tensor, device=True, argument=True)
         if entry is not None:
             entry.device = entry.argument = True
         return tensor
 
-    @staticmethod
-    def _describe_output(output: object, allocator: Allocator) -> dict[str, Any]:
+    def _describe(self, returned: tuple[object, ...]) -> list[dict[str, Any]]:
+        self._returned = returned
+        return [self._describe_output(output) for output in returned[:_MOST_OUTPUTS]]
+
+    def _describe_output(self, output: object) -> dict[str, Any]:
         if not isinstance(output, torch.Tensor):
             return {"type": type(output).__name__}
+        # What a class of the kernel's own answers may be computed when it is asked; bytes are not.
+        if type(output) not in _PLAIN:
+            return {"type": type(output).__name__, "deferred": True}
+        if output.layout is not torch.strided or output.is_quantized or output.is_nested:
+            return {"type": f"tensor of layout {output.layout}"}
         output = output.detach()
-        place = allocator.give_back(output)
-        return {
-            "dtype": dtype_name(output.dtype),
-            "size": list(output.shape),
-            "place": None if place is None else place.model_dump(),
-        }
-
-
-class _ArenaMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """Serves allocations of the kernel's host code from memory that is poisoned and guarded."""
-
-    @classmethod
-    def _should_skip_dynamo(cls) -> bool:
-        return False  # else torch imports its compiler, which takes seconds, for the first operator
-
-    def __init__(self, allocator: Allocator, poison: int, ledger: Ledger) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]
-        self._ledger = ledger
-        self._allocator = allocator
-        self._poison = poison
-
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        kwargs = kwargs or {}
-        made = func(*args, **kwargs)
-        fill = _ALLOCATIONS.get(func.overloadpacket)
-        if fill is None or not isinstance(made, torch.Tensor) or made.layout != torch.strided or not made.numel():
-            return made
-        placed = self._allocator.allocate(made.shape, made.stride(), made.dtype)
-        if placed is not None:
-            entry = self._ledger.enter(placed, device=False)
-            if entry is not None:
-                entry.device = self._ledger.on_device(made)
-            if fill:
-                placed.copy_(made)
-            return placed
-        if not fill:  # it did not fit: poison it where it is, though no band protects it
-            storage = torch.empty(0, dtype=torch.uint8).set_(made.untyped_storage())
-            storage.fill_(self._poison)
-        return made
-
-
-_aten = torch.ops.aten
-_ALLOCATIONS = {
-    _aten.empty: False, _aten.empty_like: False, _aten.empty_strided: False, _aten.new_empty: False,
-    _aten.new_empty_strided: False, _aten.empty_permuted: False,
-    _aten.zeros: True, _aten.zeros_like: True, _aten.new_zeros: True, _aten.ones: True, _aten.ones_like: True,
-    _aten.new_ones: True, _aten.full: True, _aten.full_like: True, _aten.new_full: True,
-}  # fmt: skip
-"""Operators that allocate, and whether they also fill."""
-
-
-def describe(error: BaseException) -> dict[str, Any]:
-    """Describe an exception as plain data: its type, its message and the lines it passed through, innermost first.
-
-    An exception of the kernel's making may misbehave when it is looked at; that must not get in the way.
-    """
-    chain: list[BaseException] = []
-    seen: BaseException | None = error
-    while seen is not None and len(chain) < 5:
-        chain.append(seen)
-        seen = seen.__cause__ or seen.__context__
-    try:
-        message = str(error)
-    except BaseException as worse:
-        message = f"(its message cannot be shown: {type(worse).__name__})"
-    frames = [
-        [frame.filename, frame.lineno] for link in chain for frame in reversed(list(_frames(link))) if frame.lineno
-    ]
-    _print(error)
-    return {"types": [type(link).__name__ for link in chain], "message": message[:_MESSAGE_LIMIT], "frames": frames}
-
-
-def _print(error: BaseException) -> None:
-    """Print an exception into the log, without the harness's own frames: they are not what its author looks for."""
-    with contextlib.suppress(BaseException):
-        shown = traceback.TracebackException.from_exception(error)
-        link: traceback.TracebackException | None = shown
-        while link is not None:
-            kept = [frame for frame in link.stack if not Path(frame.filename).is_relative_to(_PACKAGE)]
-            link.stack = traceback.StackSummary.from_list(kept[-20:])
-            link = link.__cause__ or link.__context__
-        print("".join(shown.format()), file=sys.stderr, flush=True)
-
-
-def _frames(error: BaseException) -> Iterator[traceback.FrameSummary]:
-    if isinstance(error, SyntaxError) and error.filename and error.lineno:
-        yield traceback.FrameSummary(error.filename, error.lineno, "", lookup_line=False)
-        return
-    yield from traceback.StackSummary.extract(traceback.walk_tb(error.__traceback__), lookup_lines=False)
+        assert self._allocator is not None
+        place = self._allocator.give_back(output)
+        return {"dtype": dtype_name(output.dtype), "size": list(output.shape), "place": describe_place(place)}

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.metadata
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from pydantic import ValidationError
 
-from kernelarena.judge.correctness import Examiner, Problems, trial_seed
+from kernelarena.judge.correctness import MOST_CALLS, Examiner
+from kernelarena.judge.problems import Problems, trial_seed
 from kernelarena.judge.session import CandidateEnded, Session, line_of
 from kernelarena.judge.zygote import Zygote
 from kernelarena.protocol.compile_events import CallEnds, LoadFailed
@@ -82,11 +84,12 @@ def emulate(
         try:
             _load(session, kernel, problems, sweep)
             examiner = Examiner(session, kernel, task, problems, sweep.deadlines.call)
-            for gate, shapes in ((Gate.CORRECTNESS, visible), (Gate.HIDDEN, hidden)):
-                for trial in _gate(examiner, gate, shapes, kernel, task, hidden_seed):
-                    trials.append(trial)
-                if any(not trial.passed for trial in trials):
-                    break
+            with contextlib.closing(examiner):
+                for gate, shapes in ((Gate.CORRECTNESS, visible), (Gate.HIDDEN, hidden)):
+                    for trial in _gate(examiner, gate, shapes, kernel, task, sweep, hidden_seed):
+                        trials.append(trial)
+                    if any(not trial.passed for trial in trials):
+                        break
         except _Failed as failed:
             cell |= {"status": Status.FAIL, **failed.fields}
         except CandidateEnded as ended:
@@ -117,6 +120,7 @@ def _load(session: Session, kernel: Kernel, problems: Problems, sweep: Sweep) ->
         "file": kernel.file,
         "function": kernel.function,
         "platform": problems.persona.model_dump(mode="json"),
+        "id": "load",
     }
     try:
         answer = session.ask(request, sweep.deadlines.call)
@@ -140,16 +144,25 @@ def _load_failure(kernel: Kernel, failed: LoadFailed) -> tuple[Reason, str, Loca
 
 
 def _gate(
-    examiner: Examiner, gate: Gate, shapes: list[Shape], kernel: Kernel, task: TaskSource, hidden_seed: int
+    examiner: Examiner,
+    gate: Gate,
+    shapes: list[Shape],
+    kernel: Kernel,
+    task: TaskSource,
+    sweep: Sweep,
+    hidden_seed: int,
 ) -> Iterator[Trial]:
     """Run the trials of one gate; what host code did is looked at in each."""
     repeated: set[str] = set()
+    launched = False
     for index, shape in enumerate(shapes):
-        twice = shape.dtype not in repeated
+        calls = sweep.calls or (1 if shape.dtype in repeated else MOST_CALLS)
         repeated.add(shape.dtype)
-        trial, observed = examiner.trial(shape, trial_seed(hidden_seed, task.task.id, gate.value, index), twice=twice)
-        # A wrong answer of a kernel that launched nothing is wrong because it launched nothing.
-        if observed and kernel.language is not Language.TORCH and (trial.passed or not observed.get("launches")):
+        trial, observed = examiner.trial(shape, trial_seed(hidden_seed, task.task.id, gate.value, index), calls=calls)
+        # A wrong answer of a kernel that never launched anything is wrong because it launched nothing.
+        idle = not launched and not observed.get("launches")
+        launched = launched or bool(observed.get("launches"))
+        if observed and kernel.language is not Language.TORCH and (trial.passed or idle):
             _check_own_work(observed, task, shape)
         yield trial
 

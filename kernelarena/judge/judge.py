@@ -11,8 +11,8 @@ import time
 from typing import Any
 
 from kernelarena.judge.compiling import compile_gate
-from kernelarena.judge.correctness import Problems
 from kernelarena.judge.emulating import emulate
+from kernelarena.judge.problems import Problems
 from kernelarena.judge.session import remove_abandoned
 from kernelarena.judge.zygote import Mode, Zygote, ZygoteLost
 from kernelarena.platforms.backend import availability

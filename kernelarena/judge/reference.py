@@ -50,9 +50,9 @@ class Reference:
             raise InputError(f"{self._where}: reference() must return a tensor or a tuple of tensors")
         return outputs
 
-    def draw(self, shape: Shape, platform: Platform, seed: int) -> dict[str, Any]:
+    def draw(self, shape: Shape, platform: Platform, seed: int, device: torch.device | str = "cpu") -> dict[str, Any]:
         """Return fresh inputs for a shape, by name and in the order of the entry's arguments."""
-        return self._drawn(shape, Sampler(shape, seed, dtypes=platform.dtype))
+        return self._drawn(shape, Sampler(shape, seed, dtypes=platform.dtype, device=device))
 
     def outline(self, shape: Shape, platform: Platform) -> tuple[dict[str, Any], Outputs | None]:
         """Return inputs and outputs that have sizes and dtypes but no data.

@@ -3,24 +3,15 @@ import subprocess
 import sys
 import textwrap
 
-import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernelarena.judge.arena import (
-    ALIGNMENT,
-    PAGE,
-    POISONS,
-    Allocator,
-    InputArena,
-    OutputArena,
-    Place,
-    SharedFile,
-    extent,
-    tensor_at,
-)
+from kernelarena.judge.arena import POISONS, Allocator, Block, InputArena, OutputArena, Place, extent, tensor_at
+from kernelarena.judge.memory import PAGE, HostExchange, MappedFile, SharedFile
+
+ALIGNMENT = HostExchange.alignment
 
 DTYPES = [torch.float32, torch.float16, torch.bfloat16, torch.int64, torch.bool, torch.uint8, torch.float8_e4m3fn]
 
@@ -44,7 +35,7 @@ def test_inputs_keep_their_values_sizes_strides_and_misalignment(layout, dtype):
     value = storage.as_strided(size, stride, offset)
     arena = InputArena({"x": value, "eps": 1e-5, "flag": True, "n": 3})
     place = arena.arguments[0]
-    shared = arena.file.tensor(place)
+    shared = tensor_at(arena.memory.bytes, place)
     assert torch.equal(shared.float(), value.float())
     assert shared.stride() == value.stride()
     if value.numel():
@@ -67,15 +58,25 @@ def test_inputs_end_at_a_fence():
 
 def test_a_changed_input_is_named():
     arena = InputArena({"x": torch.ones(64), "y": torch.ones(64)})
-    arena.file.tensor(arena.arguments[1])[13] = 2
+    tensor_at(arena.memory.bytes, arena.arguments[1])[13] = 2
     assert arena.mutated() == "y"
+    arena.close()
+
+
+def test_other_values_come_to_the_same_addresses():
+    arena = InputArena({"x": torch.ones(64), "n": 3})
+    before = arena.arguments[0]
+    arena.write({"x": torch.full((64,), 2.0), "n": 3})
+    assert (tensor_at(arena.memory.bytes, before) == 2).all()
+    assert arena.mutated() is None
+    assert arena.overrun() is None
     arena.close()
 
 
 def test_a_write_beside_an_input_is_found_and_the_input_named():
     arena = InputArena({"x": torch.ones(63), "y": torch.ones(63)})
     place = arena.arguments[0]
-    arena.file.bytes[place.start + 63 * 4] = 0
+    arena.memory.bytes[place.start + 63 * 4] = 0
     assert arena.mutated() is None
     assert "input 'x'" in arena.overrun()
     arena.close()
@@ -103,13 +104,13 @@ def test_a_file_cannot_be_resized_by_the_other_side():
 )
 def test_a_place_that_does_not_fit_is_refused(place):
     with pytest.raises(ValueError, match=r"cannot|outside|not a dtype"):
-        tensor_at(np.zeros(4096, dtype=np.uint8), place)
+        tensor_at(torch.zeros(4096, dtype=torch.uint8), place)
 
 
 class TestOutputs:
     def arena(self, expected=4096, poison=POISONS[0]):
         judge = OutputArena(expected, poison)
-        candidate = Allocator(os.dup(judge.file.descriptor), judge.returned)
+        candidate = Allocator(MappedFile(os.dup(judge.memory.descriptor)).bytes, judge.returned)
         return judge, candidate
 
     def test_allocations_are_poisoned_and_do_not_touch(self):
@@ -137,11 +138,24 @@ class TestOutputs:
         candidate.memory[candidate.blocks[0].start - 1] = 0
         assert "before the first" in judge.overrun(candidate.blocks)
 
+    def test_what_lies_in_the_arena_is_read_where_it_is(self):
+        judge, candidate = self.arena()
+        output = candidate.allocate((4, 6), (6, 1), torch.float32)[:, ::2]
+        output.copy_(torch.arange(12.0).reshape(4, 3))
+        place = candidate.give_back(output)
+        assert place.start == candidate.blocks[0].start
+        assert torch.equal(judge.tensor(place), output)
+
+    def test_a_block_that_cannot_be_is_refused(self):
+        judge, _ = self.arena()
+        with pytest.raises(ValueError, match="outside"):
+            judge.overrun([Block(start=0, bytes=1 << 40)])
+
     def test_outputs_come_back_contiguous(self):
         judge, candidate = self.arena()
         output = torch.arange(12.0).reshape(3, 4).t()
         place = candidate.give_back(output)
-        assert torch.equal(judge.file.tensor(place), output)
+        assert torch.equal(judge.tensor(place), output)
         assert judge.overrun(candidate.blocks) is None
 
     def test_what_cannot_be_right_because_of_its_size_does_not_come_back(self):
@@ -156,10 +170,11 @@ class TestOutputs:
 def test_reading_past_an_input_is_a_fault_in_the_process_that_does_it():
     script = """
         import os, sys
-        import numpy as np, torch
-        from kernelarena.judge.arena import InputArena, map_inputs, tensor_at
+        import torch
+        from kernelarena.judge.arena import InputArena, tensor_at
+        from kernelarena.judge.memory import MappedFile
         arena = InputArena({"x": torch.ones(1024)})
-        memory = map_inputs(os.dup(arena.file.descriptor), arena.fences)
+        memory = MappedFile(os.dup(arena.memory.descriptor), arena.fences).bytes
         x = tensor_at(memory, arena.arguments[0])
         assert x.sum() == 1024
         print("inside is fine", flush=True)

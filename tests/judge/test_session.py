@@ -25,7 +25,7 @@ def call(interpreting, kernel, platforms):
         session = Session(interpreting, subject, quota)
         sessions.append(session)
         request = {
-            "do": "load", "file": "kernel.py", "function": "entry",
+            "do": "load", "file": "kernel.py", "function": "entry", "id": "load",
             "platform": platforms["h100"].model_dump(mode="json"),
         }  # fmt: skip
         loaded = session.ask(request, 60)
@@ -34,10 +34,10 @@ def call(interpreting, kernel, platforms):
         inputs, outputs = InputArena({"x": torch.ones(64, 64)}), OutputArena(64 * 64 * 4, POISONS[0])
         message = {
             "do": "call", "arguments": [argument.model_dump() for argument in inputs.arguments],
-            "fences": inputs.fences, "returned": outputs.returned, "poison": POISONS[0],
+            "fences": inputs.fences, "returned": outputs.returned, "poison": POISONS[0], "inputs": 1, "id": "call",
         }  # fmt: skip
         try:
-            return session.ask(message, seconds, [inputs.file.descriptor, outputs.file.descriptor])
+            return session.ask(message, seconds, [inputs.memory.descriptor, outputs.memory.descriptor])
         finally:
             inputs.close()
             outputs.close()

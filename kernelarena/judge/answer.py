@@ -1,0 +1,81 @@
+"""What a candidate claims about a call, as plain data of fixed form, and what the judge makes of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Annotated, Any
+
+import torch
+from pydantic import Field
+
+from kernelarena.judge.arena import Block, OutputArena, Place
+from kernelarena.protocol.compile_events import TensorSpec
+from kernelarena.spec import Location, Reason
+from kernelarena.spec.base import Model
+
+
+class Returned(Model):
+    """One output as the candidate describes it."""
+
+    type: str = "Tensor"
+    deferred: bool = False
+    """Whether it is a tensor of a class that is not torch's own."""
+    dtype: str = ""
+    size: tuple[int, ...] = ()
+    place: Place | None = None
+
+    @property
+    def form(self) -> TensorSpec | None:
+        """What it is, if it is a tensor."""
+        return TensorSpec(dtype=self.dtype, size=self.size) if self.type == "Tensor" else None
+
+    def read(self, arena: OutputArena) -> torch.Tensor:
+        """Return a copy of its elements.
+
+        Raises
+        ------
+        ValueError
+            If it does not lie where outputs can lie.
+        """
+        if self.place is None or self.place.size != self.size or self.place.dtype != self.dtype:
+            raise ValueError("an output of the right form was not returned")
+        return arena.tensor(self.place).clone(memory_format=torch.contiguous_format)
+
+
+class Outputs(Model):
+    """The outputs of a call."""
+
+    id: str
+    """Of the request that this answers."""
+    outputs: tuple[Returned, ...]
+    count: Annotated[int, Field(ge=0, le=1 << 20)]
+    """How many there are; not more than some are described."""
+
+    @property
+    def forms(self) -> list[TensorSpec | None]:
+        """The form of each, including those that are not described."""
+        return [output.form for output in self.outputs] + [None] * (self.count - len(self.outputs))
+
+
+class Answer(Outputs):
+    """A call that returned."""
+
+    blocks: tuple[Block, ...]
+    observed: dict[str, Any] = {}
+    acts: tuple[dict[str, Any], ...] = ()
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What one call came to: nothing wrong, or a reason."""
+
+    reason: Reason | None = None
+    detail: str = ""
+    location: Location | None = None
+    error: float | None = None
+    observed: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def launches(self) -> object:
+        """How many launches the candidate saw, if it says so."""
+        return self.observed.get("launches")
