@@ -62,6 +62,8 @@ class Answer(Outputs):
 
     blocks: tuple[Block, ...]
     observed: dict[str, Any] = {}
+    seconds: Annotated[float, Field(ge=0)] = 0.0
+    """In the entry, by the candidate's clock."""
     acts: tuple[dict[str, Any], ...] = ()
 
 

@@ -84,6 +84,7 @@ class Examiner:
         self._held: tuple[OutputArena, Outputs, list[torch.Tensor]] | None = None
         self._given: set[bytes] = set()
         self._waited = False
+        self._spent = 0.0
 
     def close(self) -> None:
         """Give back the memory of the last call."""
@@ -111,9 +112,8 @@ class Examiner:
         problem = self._problems.problem(self._task, shape, seed)
         place = InputArena(problem.inputs, self._exchange)
         try:
-            started = time.monotonic()
+            self._spent = 0.0
             first = self._call(problem, place, POISONS[0])
-            seconds = time.monotonic() - started
             finding = first
             if first.reason is Reason.UNWRITTEN_OUTPUT:
                 finding = self._under_other_garbage(problem, first)
@@ -127,7 +127,7 @@ class Examiner:
         return (
             Trial(
                 shape=shape, passed=finding.reason is None, reason=finding.reason, detail=finding.detail,
-                error=finding.error, seconds=round(seconds, 6), location=finding.location,
+                error=finding.error, seconds=round(self._spent, 6), location=finding.location,
             ),
             first.observed,
         )  # fmt: skip
@@ -223,6 +223,7 @@ class Examiner:
             location = locate_failure(failure, lambda path, line: locate(self._kernel, folder, path, line))
             return Finding(reason, detail, location), None
         answer = Answer.model_validate(message)
+        self._spent += answer.seconds
         if (overrun := outputs.overrun(answer.blocks)) is not None:
             return Finding(Reason.OUT_OF_BOUNDS_WRITE, f"{overrun}; is a store without a mask?"), None
         if (name := inputs.mutated()) is not None:

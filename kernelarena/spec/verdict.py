@@ -82,7 +82,8 @@ class Trial(Model):
     error: float | None = None
     """Largest error against the float64 truth, in units of what the tolerance allows (1 is the edge)."""
     seconds: float | None = None
-    """Wall time of the call; a sign of life, not a measurement."""
+    """Wall time in the entry over the calls of the trial, as the kernel's process tells it; a sign of life, not a
+    measurement."""
     location: Location | None = None
 
 
