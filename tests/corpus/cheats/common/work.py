@@ -54,10 +54,10 @@ def softmax(x, out=None):
     return y
 
 
-def copied(tensor):
+def copied(tensor, out=None):
     """Return a copy, made by a launch: what comes out of it looks like a kernel's work."""
     tensor = tensor.contiguous()
-    out = torch.empty_like(tensor)
+    out = torch.empty_like(tensor) if out is None else out
     copy_kernel[((out.numel() + 1023) // 1024,)](tensor, out, out.numel(), BLOCK=1024)
     return out
 

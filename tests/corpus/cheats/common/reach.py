@@ -1,0 +1,58 @@
+"""What cheats of several kinds reach with: the frames above them, open descriptors, and bytes that look like an input."""
+
+import contextlib
+import os
+import stat
+import sys
+
+NAMES = ("truth", "expected", "reference", "answer", "baseline", "golden")
+"""What a harness that keeps the right answer near the kernel is likely to call it."""
+
+
+def frames_above():
+    """Yield the frames that called the cheat's function, innermost first."""
+    frame = sys._getframe(2)
+    while frame is not None:
+        yield frame
+        frame = frame.f_back
+
+
+def above(*attributes):
+    """Return the first local variable of a caller that has all of these attributes, or None."""
+    for frame in frames_above():
+        for value in list(frame.f_locals.values()):
+            if all(hasattr(type(value), name) or name in getattr(value, "__dict__", ()) for name in attributes):
+                return value
+    return None
+
+
+def descriptors(wanted):
+    """Return the open descriptors above stderr whose mode is as ``wanted``."""
+    found = []
+    for descriptor in range(3, 256):
+        with contextlib.suppress(OSError):
+            if wanted(os.fstat(descriptor).st_mode):
+                found.append(descriptor)
+    return found
+
+
+def sockets():
+    """Return the open sockets."""
+    return descriptors(stat.S_ISSOCK)
+
+
+def beginning(tensor):
+    """Return the first bytes of a tensor, by which a copy of it can be found in foreign memory."""
+    return bytes(tensor.detach().cpu().contiguous().flatten()[:16].view(dtype=__import__("torch").uint8).tolist())
+
+
+def behind(memory, x):
+    """Return what follows a copy of ``x`` in some bytes, as a tensor like ``x``, or None if there is no copy."""
+    import torch
+
+    size = x.numel() * x.element_size()
+    place = memory.find(beginning(x))
+    found = memory[place + size : place + 2 * size]
+    if place < 0 or len(found) < size:
+        return None
+    return torch.frombuffer(bytearray(found), dtype=x.dtype).reshape(x.shape)
