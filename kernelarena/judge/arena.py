@@ -118,7 +118,10 @@ def tensor_at(memory: torch.Tensor, place: Place) -> torch.Tensor:
         return torch.empty_strided(place.size, place.stride, dtype=dtype, device=memory.device)
     if place.start % dtype.itemsize:
         raise ValueError(f"a {place.dtype} tensor cannot start at byte {place.start}")
-    return memory[place.start : place.start + length].view(dtype).as_strided(place.size, place.stride)
+    # Its own storage, which keeps the memory: what is known of a tensor is kept by storage, and two allocations of a
+    # kernel must not be taken for one.
+    flat = torch.from_dlpack(memory[place.start : place.start + length])
+    return flat.view(dtype).as_strided(place.size, place.stride)
 
 
 class InputArena:
@@ -152,7 +155,7 @@ class InputArena:
                 self.arguments.append(Scalar(value=value))
             else:
                 raise TypeError(f"input '{name}' is a {type(value).__name__}; inputs are tensors, numbers or booleans")
-        self.memory = self._exchange.allocate(cursor)
+        self.memory = self._exchange.allocate(cursor, self.fences)
         self.write(arguments)
 
     def write(self, arguments: Mapping[str, object]) -> None:

@@ -72,8 +72,15 @@ class Exchange(Protocol):
     def fenced(self) -> bool:
         """Whether stretches can be made inaccessible to the candidate."""
 
-    def allocate(self, size: int) -> SharedMemory:
+    def allocate(self, size: int, fences: Sequence[Fence] = ()) -> SharedMemory:
         """Return at least ``size`` bytes.
+
+        Parameters
+        ----------
+        size
+            How many.
+        fences
+            Where the other side will have nothing; here, whatever is written there is of no use.
 
         Raises
         ------
@@ -98,8 +105,8 @@ class HostExchange:
     page = PAGE
     fenced = True
 
-    def allocate(self, size: int) -> SharedFile:
-        """Return a file of at least ``size`` bytes."""
+    def allocate(self, size: int, fences: Sequence[Fence] = ()) -> SharedFile:
+        """Return a file of at least ``size`` bytes; the fences are put up by the other side."""
         return SharedFile(size)
 
     def attach(self, descriptor: int, fences: Sequence[Fence]) -> MappedFile:

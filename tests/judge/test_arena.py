@@ -184,3 +184,14 @@ def test_reading_past_an_input_is_a_fault_in_the_process_that_does_it():
     done = subprocess.run([sys.executable, "-c", textwrap.dedent(script)], capture_output=True, text=True, check=False)
     assert done.stdout.startswith("inside is fine")
     assert done.returncode == -11
+
+
+def test_two_tensors_of_one_memory_have_storages_of_their_own():
+    """What a launch wrote is kept by storage: an output that no launch saw must not pass for one beside it."""
+    memory = SharedFile(1 << 16).bytes
+    first, second = (
+        tensor_at(memory, Place(dtype="float32", size=(4,), stride=(1,), start=start)) for start in (0, 64)
+    )
+    assert first.untyped_storage()._cdata != second.untyped_storage()._cdata
+    first.fill_(1.0)
+    assert memory[:16].view(torch.float32).tolist() == [1.0] * 4
