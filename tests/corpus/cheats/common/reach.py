@@ -1,9 +1,11 @@
-"""What cheats of several kinds reach with: the frames above them, open descriptors, and bytes that look like an input."""
+"""What several cheats reach with: the frames above them, open descriptors, and bytes that look like an input."""
 
 import contextlib
 import os
 import stat
 import sys
+
+import torch
 
 NAMES = ("truth", "expected", "reference", "answer", "baseline", "golden")
 """What a harness that keeps the right answer near the kernel is likely to call it."""
@@ -18,10 +20,10 @@ def frames_above():
 
 
 def above(*attributes):
-    """Return the first local variable of a caller that has all of these attributes, or None."""
+    """Return the first variable of a caller that has all of these attributes, or None."""
     for frame in frames_above():
         for value in list(frame.f_locals.values()):
-            if all(hasattr(type(value), name) or name in getattr(value, "__dict__", ()) for name in attributes):
+            if all(hasattr(value, name) for name in attributes):
                 return value
     return None
 
@@ -41,18 +43,13 @@ def sockets():
     return descriptors(stat.S_ISSOCK)
 
 
-def beginning(tensor):
-    """Return the first bytes of a tensor, by which a copy of it can be found in foreign memory."""
-    return bytes(tensor.detach().cpu().contiguous().flatten()[:16].view(dtype=__import__("torch").uint8).tolist())
-
-
 def behind(memory, x):
-    """Return what follows a copy of ``x`` in some bytes, as a tensor like ``x``, or None if there is no copy."""
-    import torch
-
+    """Return what follows a copy of ``x`` in some bytes, if that may be its softmax, else None."""
+    start = bytes(x.cpu().contiguous().flatten()[:16].view(torch.uint8).tolist())
     size = x.numel() * x.element_size()
-    place = memory.find(beginning(x))
-    found = memory[place + size : place + 2 * size]
+    place = memory.find(start)
+    found = bytearray(memory[place + size : place + 2 * size])
     if place < 0 or len(found) < size:
         return None
-    return torch.frombuffer(bytearray(found), dtype=x.dtype).reshape(x.shape)
+    found = torch.frombuffer(found, dtype=x.dtype).reshape(x.shape)
+    return found.to(x.device) if bool(((found.float().sum(dim=1) - 1).abs() < 1e-2).all()) else None
