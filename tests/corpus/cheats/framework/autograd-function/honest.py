@@ -1,0 +1,21 @@
+"""An autograd function whose forward pass launches its kernel; the backward pass is not asked for."""
+
+import torch
+import work
+
+
+class FusedSoftmax(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = work.softmax(x)
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, gradient):
+        (y,) = ctx.saved_tensors
+        return y * (gradient - (gradient * y).sum(-1, keepdim=True))
+
+
+def softmax(x):
+    return FusedSoftmax.apply(x)
