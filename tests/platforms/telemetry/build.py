@@ -1,0 +1,59 @@
+"""Compiles the stand-ins for the vendors' libraries."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+COMPILER = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
+
+
+def needs(package: str) -> None:
+    """Skip where the vendor's package or a C compiler is not to be had."""
+    if COMPILER is None:
+        pytest.skip("needs a C compiler")
+    if importlib.util.find_spec(package) is None:
+        pytest.skip(f"needs {package}: pip install 'kernelarena[dev]'")
+
+
+def compile_library(output: Path, *sources: Path, options: tuple[str, ...] = ()) -> None:
+    command = [COMPILER, "-shared", "-fPIC", "-O1", "-Wall", "-Wextra", "-Werror", "-Wno-unused-parameter"]
+    subprocess.run([*command, *options, "-I", str(output.parent), "-o", str(output), *map(str, sources)], check=True)
+
+
+def declarations(package: str, environment: dict[str, str]) -> str:
+    """Return the C declarations of ``package``; in a process of its own, since it keeps the library that it finds."""
+    command = [sys.executable, str(HERE / "declarations.py"), package]
+    return subprocess.run(command, env={**os.environ, **environment}, text=True, check=True, capture_output=True).stdout
+
+
+def build_amd_smi(folder: Path) -> None:
+    """Write ``libamd_smi.so`` into ``folder``, with every symbol that the installed ``amdsmi`` binds.
+
+    The package binds all of them when it is imported, and its declarations can be had only by importing it: first comes
+    a library that has the names and nothing else.
+    """
+    spec = importlib.util.find_spec("amdsmi")
+    wrapper = Path(spec.submodule_search_locations[0], "amdsmi_wrapper.py").read_text()
+    names = sorted(set(re.findall(r"_libraries\['libamd_smi\.so'\]\.(\w+)", wrapper)))
+    (folder / "names.c").write_text("".join(f"int {name}(void) {{ return 2; }}\n" for name in names))
+    compile_library(folder / "libamd_smi.so", folder / "names.c")
+    header = declarations("amdsmi", {"LD_LIBRARY_PATH": str(folder), "ROCM_PATH": "", "ROCM_HOME": ""})
+    (folder / "amd_smi.h").write_text(header)
+    (folder / "weak.c").write_text('#define STUB_REFUSES\n#include "amd_smi.h"\n')
+    options = ("-DPOWER_INFO_V2",) if "amdsmi_get_power_info_v2" in names else ()
+    compile_library(folder / "libamd_smi.so", HERE / "amd_smi.c", folder / "weak.c", options=options)
+
+
+def build_nvml(folder: Path) -> None:
+    """Write ``libnvidia-ml.so.1`` into ``folder``."""
+    (folder / "nvml.h").write_text(declarations("pynvml", {}))
+    compile_library(folder / "libnvidia-ml.so.1", HERE / "nvml.c")
