@@ -1,0 +1,210 @@
+"""State of the process that a kernel has no reason to leave behind, looked at after each call.
+
+Only what the kernel's own code put there counts: torch and Python change some of it themselves.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import re
+import signal
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from types import FunctionType, MethodType
+
+import torch
+import torch.library
+
+from kernelarena.judge.integrity.origin import Origins, Place
+from kernelarena.judge.integrity.watched import OVERRIDDEN
+from kernelarena.spec import Reason
+
+Found = tuple[str, str, Reason, Place]
+"""What was seen in words that follow "it", what to do about it, the reason, and where."""
+
+_NOWHERE: Place = ("", None)
+_LEAVE = "whatever watches the interpreter also watches the harness; remove it before the entry returns"
+_REGISTERED = re.compile(r"registered at (.+):(\d+) ::")
+_HANGS = signal.SIGUSR1
+"""The signal by which the judge asks where a kernel hangs."""
+_DEFAULT, _IGNORED = signal.SIG_DFL, signal.SIG_IGN
+
+
+class State:
+    """What the process looked like when the kernel's turn began.
+
+    Parameters
+    ----------
+    origins
+        Tells the kernel's code from others'.
+    """
+
+    def __init__(self, origins: Origins) -> None:
+        self._origins = origins
+        self._forked: list[Place] = []
+        self._dispatch = _dispatch_modes
+        self._function = _function_modes
+        self._overrides: set[str] = torch.library._impls
+        self._dump: Callable[[str], str] = torch._C._dispatch_dump
+        self._look: tuple[Callable[[], Iterator[Found]], ...] = (
+            self._callbacks, self._tracing, self._handler, self._modes, self._operators, self._processes,
+        )  # fmt: skip
+
+    def begin(self) -> None:
+        """Take the state as it is now for the one that must remain."""
+        self._catching = _is_caught(_HANGS)
+        self._handled = signal.getsignal(_HANGS)
+        self._dispatch_before = self._dispatch()
+        self._function_before = self._function()
+        self._operators_before = frozenset(self._overrides)
+        self._command = _command(os.getpid())
+
+    def forked(self, place: Place) -> None:
+        """Note that the kernel itself forked this process."""
+        self._forked.append(place)
+
+    def changed(self) -> Iterator[Found]:
+        """Yield what the kernel has changed."""
+        for look in self._look:
+            yield from look()
+
+    def _callbacks(self) -> Iterator[Found]:
+        """Yield work at garbage collection, which is done whenever it comes, in the harness's time or a clock's."""
+        for callback in [*gc.callbacks]:
+            if (place := self._kernels(callback)) is not None:
+                yield (
+                    "left a function behind that runs at every garbage collection",
+                    "all work of a call must be done, or enqueued, when the entry returns",
+                    Reason.DEFERRED_WORK,
+                    place,
+                )
+
+    def _tracing(self) -> Iterator[Found]:
+        for name, function in (("trace", sys.gettrace()), ("profile", sys.getprofile())):
+            if (place := self._kernels(function)) is not None:
+                yield f"left a {name} function behind", _LEAVE, Reason.JUDGE_TAMPERING, place
+
+    def _handler(self) -> Iterator[Found]:
+        handler = signal.getsignal(_HANGS)
+        if self._catching and (handler is not self._handled or not _is_caught(_HANGS)):
+            yield (
+                f"changed how the process answers {_HANGS.name}, by which the harness asks where a kernel hangs",
+                "use another signal",
+                Reason.JUDGE_TAMPERING,
+                self._kernels(handler) or _NOWHERE,
+            )
+
+    def _modes(self) -> Iterator[Found]:
+        for kind, before, now in (
+            ("dispatch", self._dispatch_before, self._dispatch()),
+            ("function", self._function_before, self._function()),
+        ):
+            stack = iter(now)
+            if not all(any(mode is other for other in stack) for mode in before):
+                yield (
+                    f"took the harness's own mode off torch's stack of {kind} modes",
+                    "leave modes that the kernel did not enter alone",
+                    Reason.JUDGE_TAMPERING,
+                    _NOWHERE,
+                )
+            for mode in before:
+                for name in vars(mode):
+                    if type(vars(type(mode)).get(name)) is FunctionType:
+                        yield (
+                            f"gave the harness's own {kind} mode another '{name}'",
+                            "leave it alone",
+                            Reason.JUDGE_TAMPERING,
+                            self._kernels(vars(mode)[name]) or _NOWHERE,
+                        )
+            for mode in now:
+                if (place := self._kernels(_method(type(mode), f"__torch_{kind}__"))) is not None:
+                    yield (
+                        f"left a {kind} mode of its own on torch's stack, where it sees what the harness does",
+                        "leave every mode before the entry returns",
+                        Reason.JUDGE_TAMPERING,
+                        place,
+                    )
+
+    def _operators(self) -> Iterator[Found]:
+        if len(self._overrides) == len(self._operators_before):
+            return
+        for key in self._overrides - self._operators_before:
+            namespace, _, rest = key.partition("/")
+            operator = rest.partition("/")[0]
+            if namespace != "aten" or operator.partition(".")[0] not in OVERRIDDEN:
+                continue
+            for file, line in _REGISTERED.findall(self._dump(f"aten::{operator}")):
+                within = self._origins.within(file)
+                if within is not None or file.startswith("<"):
+                    yield (
+                        f"replaces torch's own operator aten::{operator}",
+                        "register operators under a namespace of the kernel's own",
+                        Reason.JUDGE_TAMPERING,
+                        (within, int(line)) if within else _NOWHERE,
+                    )
+
+    def _processes(self) -> Iterator[Found]:
+        """Yield forks that are still there: they run as what this process does, unlike programs that it started."""
+        if self._forked and any(_command(pid) == self._command for pid in _running_children()):
+            yield (
+                "forked a process that still runs after the entry returned",
+                "all work of a call must be done, or enqueued, when the entry returns; wait for the process",
+                Reason.DEFERRED_WORK,
+                self._forked[-1],
+            )
+
+    def _kernels(self, function: object) -> Place | None:
+        """Return where the kernel defines a function, or None if it is not the kernel's."""
+        if type(function) is MethodType:
+            function = function.__func__
+        if type(function) is not FunctionType or not self._origins.owns(function.__code__):
+            return None
+        return self._origins.defined_at(function)
+
+
+def _method(cls: type, name: str) -> object:
+    """Return a method as it lies in the class or a base of it, without asking the class."""
+    found = next((vars(base)[name] for base in cls.__mro__ if name in vars(base)), None)
+    return found.__func__ if isinstance(found, (staticmethod, classmethod)) else found
+
+
+def _dispatch_modes() -> list[object]:
+    count: int = torch._C._len_torch_dispatch_stack()
+    return [torch._C._get_dispatch_stack_at(index) for index in range(count)]
+
+
+def _function_modes() -> list[object]:
+    count: int = torch._C._len_torch_function_stack()
+    return [torch._C._get_function_stack_at(index) for index in range(count)]
+
+
+def _is_caught(number: int) -> bool:
+    """Return whether the process has a handler for a signal, also one that Python does not know of."""
+    found = re.search(r"^SigCgt:\s*([0-9a-f]+)", Path("/proc/self/status").read_text(), re.MULTILINE)
+    return found is not None and bool(int(found[1], 16) >> (number - 1) & 1)
+
+
+def _running_children() -> Iterable[int]:
+    """Return the processes that this one started and that have not ended."""
+    try:
+        words = [word for task in os.listdir("/proc/self/task")
+                 for word in Path(f"/proc/self/task/{task}/children").read_text().split()]  # fmt: skip
+    except OSError:
+        return []
+    return [pid for pid in map(int, words) if _runs(pid)]
+
+
+def _runs(pid: int) -> bool:
+    try:
+        return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
+    except OSError:
+        return False
+
+
+def _command(pid: int) -> bytes:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return b""

@@ -1,0 +1,82 @@
+"""Runs a kernel under a guard in a forked process, as audit hooks cannot be taken off again."""
+
+from __future__ import annotations
+
+import json
+import os
+import textwrap
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+import triton.testing  # noqa: F401  # a guard watches what is loaded
+
+from kernelarena.judge.integrity import Act, Guard, prepare
+from kernelarena.protocol.entry import load_entry
+
+Noticed = Callable[..., list[Act]]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _prepared() -> None:
+    prepare()
+
+
+@pytest.fixture
+def noticed(tmp_path: Path) -> Noticed:
+    """Returns the acts of a kernel: those of its import, of a call of its ``entry``, and of another call.
+
+    What the kernel raises is raised again, unless it may fail: most acts are seen whether they succeed or not.
+    """
+
+    def run(source: str, *, may_fail: bool = False, before: str = "") -> list[Act]:
+        scratch = tmp_path / f"kab-mc-{len(os.listdir(tmp_path))}"
+        folder = scratch / "kernel"
+        folder.mkdir(parents=True)
+        (folder / "kernel.py").write_text(textwrap.dedent(source))
+        read, write = os.pipe()
+        pid = os.fork()
+        if pid == 0:
+            os.close(read)
+            said: dict[str, object] = {}
+            try:
+                said["acts"] = _watch(folder, scratch, may_fail, before)
+            except BaseException:
+                said["error"] = traceback.format_exc()
+            finally:
+                os.write(write, json.dumps(said).encode()[:60_000])
+                os._exit(0)
+        os.close(write)
+        with os.fdopen(read, "rb") as pipe:
+            said = json.loads(pipe.read())
+        os.waitpid(pid, 0)
+        assert "error" not in said, said["error"]
+        return [Act.model_validate(act) for act in said["acts"]]
+
+    return run
+
+
+def _watch(folder: Path, scratch: Path, may_fail: bool, before: str) -> list[dict[str, object]]:
+    torch.set_num_threads(1)  # a thread pool that the parent has started does not exist here
+    os.chdir(scratch)
+    os.environ.update(HOME=str(scratch), TMPDIR=str(scratch))
+    write = os.write, json.dumps, json.loads
+    exec(before)
+    guard = Guard(folder, scratch)
+    guard.arm()
+    try:
+        entry = load_entry(folder, "kernel.py", "entry")
+        first = guard.acts()
+        for _ in range(2):
+            entry(torch.ones(4))
+            guard.acts()
+    except Exception:
+        if not may_fail:
+            raise
+        first = []
+    acts = guard.acts()
+    os.write, json.dumps, json.loads = write  # the kernel may have replaced what the answer needs
+    assert acts[: len(first)] == first
+    return acts
