@@ -13,6 +13,7 @@ from typing import Annotated, Any
 
 import torch
 from pydantic import Field
+from torch.utils.dlpack import from_dlpack
 
 from kernelarena.judge.memory import Exchange, Fence, HostExchange, round_up
 from kernelarena.spec.base import Model
@@ -120,7 +121,7 @@ def tensor_at(memory: torch.Tensor, place: Place) -> torch.Tensor:
         raise ValueError(f"a {place.dtype} tensor cannot start at byte {place.start}")
     # Its own storage, which keeps the memory: what is known of a tensor is kept by storage, and two allocations of a
     # kernel must not be taken for one.
-    flat = torch.from_dlpack(memory[place.start : place.start + length])
+    flat = from_dlpack(memory[place.start : place.start + length])
     return flat.view(dtype).as_strided(place.size, place.stride)
 
 

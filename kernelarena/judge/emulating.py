@@ -2,46 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
 import importlib.metadata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
-from pydantic import ValidationError
-
-from kernelarena.judge.correctness import MOST_CALLS, Examiner
-from kernelarena.judge.problems import Problems, trial_seed
-from kernelarena.judge.session import CandidateEnded, Session, line_of
+from kernelarena.judge.gates import Venue, pass_gates
+from kernelarena.judge.problems import Problems
+from kernelarena.judge.session import Session
 from kernelarena.judge.zygote import Zygote
-from kernelarena.protocol.compile_events import CallEnds, LoadFailed
-from kernelarena.protocol.draw import draw, visible_trials
-from kernelarena.protocol.entry import EntryFault
-from kernelarena.protocol.fallback import left_to_framework
-from kernelarena.spec import (
-    Evidence,
-    FamilyTally,
-    Gate,
-    Kernel,
-    Language,
-    Location,
-    Reason,
-    Shape,
-    Status,
-    Sweep,
-    Tally,
-    TaskSource,
-    Trial,
-)
-
-_NO_ANSWER = "the kernel's process answered with something that is not an answer"
-
-
-class _Failed(Exception):
-    """A gate that ends the cell before its trials do."""
-
-    def __init__(self, gate: Gate, reason: Reason, detail: str, location: Any = None) -> None:
-        super().__init__(detail)
-        self.fields = {"gate": gate, "reason": reason, "detail": detail, "location": location}
+from kernelarena.spec import Evidence, Kernel, Language, Sweep, TaskSource
 
 
 def emulate(
@@ -70,146 +39,9 @@ def emulate(
     dict
         The fields of the verdict that the gates decide.
     """
-    budget = problems.platform.budget
-    name = task.task.id
-    visible = visible_trials(task.task, trial_seed(hidden_seed, name, "visible", 0), budget=budget)
-    hidden = (
-        draw(task.task, trial_seed(hidden_seed, name, "hidden", 0), sweep.hidden.count, budget=budget)
-        if sweep.hidden.enabled
-        else []
-    )
-    cell: dict[str, Any] = {"evidence": Evidence.EMULATED, "toolchain": _toolchain(kernel)}
-    trials: list[Trial] = []
     with Session(zygote(), kernel) as session:
-        try:
-            _load(session, kernel, problems, sweep)
-            examiner = Examiner(session, kernel, task, problems, sweep.deadlines.call)
-            with contextlib.closing(examiner):
-                for gate, shapes in ((Gate.CORRECTNESS, visible), (Gate.HIDDEN, hidden)):
-                    for trial in _gate(examiner, gate, shapes, kernel, task, sweep, hidden_seed):
-                        trials.append(trial)
-                    if any(not trial.passed for trial in trials):
-                        break
-        except _Failed as failed:
-            cell |= {"status": Status.FAIL, **failed.fields}
-        except CandidateEnded as ended:
-            gate = Gate.HIDDEN if len(trials) >= len(visible) else Gate.CORRECTNESS
-            shape = [*visible, *hidden][len(trials)]
-            detail = f"on {shape}: {ended.detail}"
-            trials.append(
-                Trial(shape=shape, passed=False, reason=ended.reason, detail=ended.detail, location=ended.location)
-            )
-            cell |= {
-                "status": Status.FAIL, "gate": gate, "reason": ended.reason, "detail": detail,
-                "location": ended.location,
-            }  # fmt: skip
-        log = session.log()
-    if "status" not in cell:
-        cell |= _outcome(trials, hidden_ran=bool(hidden))
-    return cell | {
-        "visible": _tally(visible, trials[: len(visible)]),
-        "hidden": _by_family(hidden, trials[len(visible) :]),
-        "trials": tuple(trials),
-        "log": log if cell["status"] is Status.FAIL else "",
-    }
-
-
-def _load(session: Session, kernel: Kernel, problems: Problems, sweep: Sweep) -> None:
-    request = {
-        "do": "load",
-        "file": kernel.file,
-        "function": kernel.function,
-        "platform": problems.persona.model_dump(mode="json"),
-        "id": "load",
-    }
-    try:
-        answer = session.ask(request, sweep.deadlines.call)
-    except CandidateEnded as ended:
-        reason = Reason.COMPILE_TIMEOUT if ended.reason is Reason.TIMEOUT else ended.reason
-        raise _Failed(Gate.COMPILE, reason, f"importing the kernel: {ended.detail}", ended.location) from None
-    if "load-failed" in answer:
-        try:
-            failed = LoadFailed.model_validate(answer["load-failed"])
-        except ValidationError:
-            raise _Failed(Gate.COMPILE, Reason.JUDGE_TAMPERING, _NO_ANSWER) from None
-        raise _Failed(Gate.COMPILE, *_load_failure(kernel, failed))
-
-
-def _load_failure(kernel: Kernel, failed: LoadFailed) -> tuple[Reason, str, Location | None]:
-    reason = Reason.SYNTAX_ERROR if failed.fault is EntryFault.SYNTAX else Reason.IMPORT_ERROR
-    where = None
-    if failed.file is not None and failed.line is not None:
-        where = line_of(kernel, failed.file, failed.line)
-    return reason, failed.message, where
-
-
-def _gate(
-    examiner: Examiner,
-    gate: Gate,
-    shapes: list[Shape],
-    kernel: Kernel,
-    task: TaskSource,
-    sweep: Sweep,
-    hidden_seed: int,
-) -> Iterator[Trial]:
-    """Run the trials of one gate; what host code did is looked at in each."""
-    repeated: set[str] = set()
-    launched = False
-    for index, shape in enumerate(shapes):
-        calls = sweep.calls or (1 if shape.dtype in repeated else MOST_CALLS)
-        repeated.add(shape.dtype)
-        trial, observed = examiner.trial(shape, trial_seed(hidden_seed, task.task.id, gate.value, index), calls=calls)
-        # A wrong answer of a kernel that never launched anything is wrong because it launched nothing.
-        idle = not launched and not observed.get("launches")
-        launched = launched or bool(observed.get("launches"))
-        if observed and kernel.language is not Language.TORCH and (trial.passed or idle):
-            _check_own_work(observed, task, shape)
-        yield trial
-
-
-def _check_own_work(observed: dict[str, Any], task: TaskSource, shape: Shape) -> None:
-    try:
-        launches = int(observed["launches"])
-        call = CallEnds.model_validate({**observed, "index": 0, "launches": [(0, launches)] if launches else []})
-    except (KeyError, TypeError, ValueError):
-        raise _Failed(Gate.COMPILE, Reason.JUDGE_TAMPERING, _NO_ANSWER) from None
-    if (why := left_to_framework(call, task.task, shape)) is not None:
-        raise _Failed(Gate.COMPILE, Reason.FRAMEWORK_FALLBACK, why)
-    if not launches:
-        raise _Failed(Gate.COMPILE, Reason.NO_DEVICE_KERNEL, "the entry launches no device kernel")
-
-
-def _outcome(trials: list[Trial], *, hidden_ran: bool) -> dict[str, Any]:
-    failed = next((trial for trial in trials if not trial.passed), None)
-    if failed is None:
-        return {"status": Status.PASS, "gate": Gate.HIDDEN if hidden_ran else Gate.CORRECTNESS}
-    hidden = failed.shape.family.value != "visible"
-    return {
-        "status": Status.FAIL,
-        "gate": Gate.HIDDEN if hidden else Gate.CORRECTNESS,
-        "reason": failed.reason,
-        "detail": f"on {failed.shape}: {failed.detail}",
-        "location": failed.location,
-    }
-
-
-def _tally(shapes: list[Shape], trials: list[Trial]) -> Tally:
-    return Tally(passed=sum(trial.passed for trial in trials), total=len(shapes))
-
-
-def _by_family(shapes: list[Shape], trials: list[Trial]) -> FamilyTally:
-    families = list(dict.fromkeys(shape.family for shape in shapes))
-    return FamilyTally(
-        passed=sum(trial.passed for trial in trials),
-        total=len(shapes),
-        by_family={
-            family: Tally(
-                passed=sum(trial.passed for trial in trials if trial.shape.family is family),
-                total=sum(shape.family is family for shape in shapes),
-            )
-            for family in families
-        },
-    )
+        found = pass_gates(session, Venue(problems), kernel, task, sweep, hidden_seed)
+    return {"evidence": Evidence.EMULATED, "toolchain": _toolchain(kernel), **found}
 
 
 def _toolchain(kernel: Kernel) -> str:
