@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import Annotated
+from typing import Annotated, Final
 
 from pydantic import BaseModel, ConfigDict, StringConstraints
 
-Identifier = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.+-]*$", max_length=120)]
+NAME: Final = r"^[A-Za-z0-9][A-Za-z0-9_.+-]*$"
+Identifier = Annotated[str, StringConstraints(pattern=NAME, max_length=120)]
 """A name that is safe as a file name, a URL fragment and a table cell."""
 
 

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import ast
 import fnmatch
+import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from kernelarena.errors import InputError, nearest
-from kernelarena.spec import paths
+from kernelarena.spec import paths, textfile
+from kernelarena.spec.places import Place, look, refusal
 from kernelarena.spec.task import Task, TaskSource
 from kernelarena.spec.yamlfile import read
 
 _DECLARATION = "task.yaml"
 _REFERENCE = "reference.py"
 _SUITE = "suite:"
+_LARGEST = 1 << 20
+"""Bytes of a reference."""
 
 
 def load_tasks(extra: Iterable[Path] = ()) -> dict[str, TaskSource]:
@@ -73,8 +77,9 @@ def shipped_kernels() -> list[Path]:
 
 
 def _load_root(root: Path) -> dict[str, TaskSource]:
-    if not root.is_dir():
-        raise InputError(f"{root}: no such folder of tasks")
+    place = look(root)
+    if place is not Place.FOLDER:
+        raise InputError(f"{root}: {'no such folder of tasks' if place is Place.NOTHING else f'is {place}, no folder'}")
     tasks: dict[str, TaskSource] = {}
     for folder in _task_folders(root):
         source = _load(folder)
@@ -88,7 +93,16 @@ def _load_root(root: Path) -> dict[str, TaskSource]:
 
 def _task_folders(root: Path) -> list[Path]:
     """Return the folders two levels down that hold either file of a task: half a task is an error, not nothing."""
-    return sorted({path.parent for name in (_DECLARATION, _REFERENCE) for path in root.glob(f"*/*/{name}")})
+    folders = [folder for group in _inside(root) for folder in _inside(group)]
+    return [folder for folder in folders if any(map(os.path.lexists, (folder / _DECLARATION, folder / _REFERENCE)))]
+
+
+def _inside(folder: Path) -> list[Path]:
+    """Return the folders in a folder, sorted. One that may not be read is an error, not an empty one."""
+    try:
+        return sorted(child for child in folder.iterdir() if child.is_dir())
+    except OSError as error:
+        raise refusal(folder, error) from None
 
 
 def _kernel_folders(task: Path) -> list[Path]:
@@ -98,12 +112,7 @@ def _kernel_folders(task: Path) -> list[Path]:
 def _load(folder: Path) -> TaskSource:
     task = read(folder / _DECLARATION, Task)
     path = folder / _REFERENCE
-    try:
-        text = path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        raise InputError(f"{path}: no such file; every task needs its reference in plain PyTorch") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: cannot be read: {error}") from None
+    text = textfile.read(path, limit=_LARGEST, missing="no such file; every task needs its reference in plain PyTorch")
     _check_reference(path, text)
     return TaskSource(task=task, reference=text, origin=str(folder))
 
@@ -113,9 +122,10 @@ def _check_reference(path: Path, text: str) -> None:
     try:
         module = ast.parse(text)
     except SyntaxError as error:
-        raise InputError(f"{path}:{error.lineno}: not valid Python: {error.msg}") from None
-    except ValueError as error:
-        raise InputError(f"{path}: not valid Python: {error}") from None
+        where = f":{error.lineno}" if error.lineno else ""
+        raise InputError(f"{path}{where}: not valid Python: {error.msg}") from None
+    except (ValueError, RecursionError, MemoryError) as error:  # a NUL byte; brackets without end
+        raise InputError(f"{path}: not valid Python: {error or 'nested too deeply'}") from None
     functions = {node.name: node for node in module.body if isinstance(node, ast.FunctionDef)}
     for name, signature in (("inputs", "inputs(shape, rng)"), ("reference", "reference(**inputs)")):
         if name not in functions:

@@ -7,25 +7,23 @@ reports as ``syntax-error``.
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from pydantic import ValidationError
-
 from kernelarena.errors import InputError, nearest
 from kernelarena.spec import entry as entries
-from kernelarena.spec import yamlfile
+from kernelarena.spec import jsonlines, textfile, yamlfile
 from kernelarena.spec.kernel import Kernel, KernelFile, Language
+from kernelarena.spec.places import Place, look, refusal
 
 MANIFEST = "kernel.yaml"
 MAX_BYTES = 1 << 20
 """Sources of one kernel may not be larger than this, together: 1 MiB."""
-MAX_LINE = 8 << 20
-"""Bytes of one line of JSON Lines: the sources, with room for escapes and provenance."""
+MAX_FILES = 1_000
+"""Source files of one kernel."""
 
 _SUFFIXES = frozenset({".py", ".txt", ".json", ".h", ".hpp", ".cuh", ".cu", ".hip", ".cpp"})
 _SINGLE = {".py": Language.TRITON, ".hip": Language.HIP, ".cu": Language.CUDA}
@@ -96,28 +94,20 @@ class _Reader:
             raise InputError(f"--task: unknown task '{task}'; {nearest(task, tasks)}")
 
     def read(self, given: str) -> list[_Found]:
-        try:
-            return self._read(given)
-        except (OSError, RuntimeError) as error:  # a loop of symbolic links, say
-            raise InputError(f"{given}: cannot be read: {error}") from None
-
-    def _read(self, given: str) -> list[_Found]:
-        try:
-            given.encode()
-        except UnicodeEncodeError:
-            raise InputError(f"{given!r}: its name is not valid UTF-8; rename it") from None
-        if (one := re.fullmatch(r"(.+\.jsonl):(\d+)", given)) and not Path(given).exists():
+        _named_in_text(given)
+        if (one := re.fullmatch(r"(.+\.jsonl):(\d+)", given)) and look(Path(given)) is Place.NOTHING:
             return self._one_line(Path(one[1]), int(one[2]))
         name, _, function = given.partition("::")
         path = Path(name)
-        if not path.exists():
-            raise InputError(f"{path}: no such file or folder")
+        place = look(path)
+        if place is Place.NOTHING:
+            raise InputError(f"{path}: {_NOTHING}")
         if function and path.suffix not in _SINGLE:
             raise InputError(f"{given}: only a source file can be followed by '::' and a function")
-        if path.is_dir():
+        if place is Place.FOLDER:
             return self._folder_of_many(path)
-        if not path.is_file():
-            raise InputError(f"{path}: not a regular file")
+        if place is not Place.FILE:
+            raise InputError(f"{path}: is {place}")
         if path.name == MANIFEST:
             return list(self._folder(path.parent))
         if path.suffix == ".jsonl":
@@ -133,13 +123,14 @@ class _Reader:
             raise InputError(f"{root}: no kernels in this folder (looked for {MANIFEST} and *.jsonl, recursively)")
         found: list[_Found] = []
         for place in places:
-            found += self._folder(place) if place.is_dir() else self._lines(place)
+            found += self._lines(place) if place.suffix == ".jsonl" and place.is_file() else self._folder(place)
         return found
 
     def _folder(self, folder: Path) -> Iterator[_Found]:
         if self._is_repeated(folder):
             return
         try:
+            _named_in_text(str(folder))
             yield _read_folder(folder, self.tasks)
         except InputError as error:
             self._leave_out(error)
@@ -155,33 +146,22 @@ class _Reader:
     def _lines(self, path: Path) -> Iterator[_Found]:
         if self._is_repeated(path):
             return
+        _named_in_text(str(path))
         empty = True
-        try:
-            with path.open("rb") as lines:
-                for number, line in enumerate(iter(lambda: lines.readline(MAX_LINE), b""), 1):
-                    if len(line) == MAX_LINE:
-                        raise InputError(f"{path}:{number}: the line is longer than {MAX_LINE >> 20} MiB")
-                    if not line.strip():
-                        continue
-                    empty = False
-                    try:
-                        yield _read_line(path, number, line, self.tasks)
-                    except InputError as error:
-                        self._leave_out(error)
-        except OSError as error:
-            raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+        for number, line in jsonlines.lines(path):
+            empty = False
+            try:
+                yield _read_line(path, number, line, self.tasks)
+            except InputError as error:
+                self._leave_out(error)
         if empty:
             self._leave_out(InputError(f"{path}: no kernels in this file; each line is one JSON object"))
 
     def _one_line(self, path: Path, wanted: int) -> list[_Found]:
-        try:
-            with path.open("rb") as lines:
-                line = next((line for number, line in enumerate(lines, 1) if number == wanted), b"")
-        except FileNotFoundError:
-            raise InputError(f"{path}: no such file or folder") from None
-        except OSError as error:
-            raise InputError(f"{path}: cannot be read: {error.strerror}") from None
-        if not line.strip():
+        if look(path) is Place.NOTHING:
+            raise InputError(f"{path}: {_NOTHING}")
+        line = next((line for number, line in jsonlines.lines(path) if number == wanted), b"")
+        if line == b"":
             raise InputError(f"{path}:{wanted}: there is no kernel on this line")
         try:
             return [_read_line(path, wanted, line, self.tasks)]
@@ -201,12 +181,27 @@ class _Reader:
         self.left_out.append(str(error))
 
 
+_NOTHING = "no such file or folder"
+
+
+def _named_in_text(name: str) -> None:
+    """Raise unless a name can be written down: reports and records hold it."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        raise InputError(f"{name!r}: its name is not valid UTF-8; rename it") from None
+
+
 def _submissions(root: Path) -> Iterator[Path]:
     """Yield kernel folders and JSON Lines files under ``root``, sorted; nothing inside a kernel folder is looked at."""
-    if (root / MANIFEST).is_file():
-        yield root
-        return
-    for child in sorted(root.iterdir()):
+    try:
+        if look(root / MANIFEST) is not Place.NOTHING:
+            yield root
+            return
+        children = sorted(root.iterdir())
+    except OSError as error:
+        raise refusal(root, error) from None
+    for child in children:
         if child.name.startswith((".", "__")):
             continue
         if child.is_dir() and not child.is_symlink():  # a link may lead back up
@@ -216,18 +211,18 @@ def _submissions(root: Path) -> Iterator[Path]:
 
 
 def _read_folder(folder: Path, tasks: Collection[str]) -> _Found:
-    manifest = folder / MANIFEST
-    declared = yamlfile.read(manifest, KernelFile)
+    manifest = yamlfile.Document(folder / MANIFEST)
+    declared = manifest.fit(KernelFile)
     if declared.source is not None:
-        raise InputError(f"{manifest}:{_line_of(manifest, 'source')}: source: only JSON Lines carry it; use a file")
+        raise manifest.error("source", "only JSON Lines carry it; use a file")
+    wrong = _mistakes(declared, tasks)
+    files = _sources(folder)
     try:
-        _check(declared, tasks)
-        files = _sources(folder)
         file, function = entries.resolve(declared.entry, files)
-    except _Wrong as wrong:
-        raise InputError(f"{manifest}:{_line_of(manifest, wrong.key)}: {wrong}") from None
     except entries.EntryError as error:
-        raise InputError(f"{manifest}:{_line_of(manifest, 'entry')}: entry: {error}") from None
+        wrong.append(("entry", str(error)))
+    if wrong:
+        raise InputError(*(manifest.problem(key, message) for key, message in wrong))
     return _found(declared, Path(os.path.abspath(folder)).name, file, function, files, str(folder), _posix(folder))
 
 
@@ -237,72 +232,55 @@ def _read_single(path: Path, function: str, task: str | None, tasks: Collection[
         hint = f", or give its folder {path.parent}" if beside.is_file() else ""
         raise InputError(f"{path}: a single file does not say which task it solves; add --task ID{hint}")
     declared = KernelFile(task=task, language=_SINGLE[path.suffix], entry=path.name)
+    wrong = [f"{path}: {key}: {message}" for key, message in _mistakes(declared, tasks)]
+    if not path.name.isprintable():
+        wrong.append(f"{str(path)!r}: its name holds characters that cannot be shown; rename it")
+    if wrong:
+        raise InputError(*wrong)
+    files = {path.name: _text(path)}
+    wanted = f"{path.name}::{function}" if function else path.name
     try:
-        _check(declared, tasks)
-        files = {path.name: _text(path)}
-        wanted = f"{path.name}::{function}" if function else path.name
         file, function = entries.resolve(wanted, files, default=task)
-    except (_Wrong, entries.EntryError) as error:
+    except entries.EntryError as error:
         raise InputError(f"{path}: {error}") from None
     name = path.stem if path.stem != "kernel" else path.resolve().parent.name
     return _found(declared, name, file, function, files, str(path), _posix(path.with_suffix("")))
 
 
-def _read_line(path: Path, number: int, line: bytes, tasks: Collection[str]) -> _Found:
+def _read_line(path: Path, number: int, line: bytes | None, tasks: Collection[str]) -> _Found:
     where = f"{path}:{number}"
-    try:
-        data = json.loads(line.decode("utf-8-sig").strip())
-    except UnicodeDecodeError as error:
-        raise InputError(f"{where}: not UTF-8 text (byte {error.start})") from None
-    except json.JSONDecodeError as error:
-        raise InputError(f"{where}: not valid JSON: {error.msg} (column {error.colno})") from None
-    except (RecursionError, ValueError):  # an integer of 5,000 digits is a ValueError
-        raise InputError(f"{where}: not a JSON object that can be read") from None
-    if not isinstance(data, dict):
-        raise InputError(f"{where}: expected a JSON object, got {type(data).__name__}")
-    try:
-        declared = KernelFile.model_validate(data)
-    except ValidationError as error:
-        raise InputError(f"{where}: {yamlfile.describe(error.errors()[0], KernelFile)}") from None
+    declared = jsonlines.parse(where, line)
     if declared.source is None:
         raise InputError(f"{where}: source: this key is required")
-    if len(declared.source.encode("utf-8", "surrogatepass")) > MAX_BYTES:
-        raise InputError(f"{where}: source: larger than {MAX_BYTES >> 20} MiB")
+    wrong = _mistakes(declared, tasks)
+    if len(declared.source.encode()) > MAX_BYTES:
+        wrong.append(("source", f"larger than {MAX_BYTES >> 20} MiB"))
     name, separator, _ = declared.entry.partition("::")
     file = name if separator or name.endswith(".py") else "kernel.py"
-    if not file.endswith(".py") or PurePosixPath(file).name != file or not file.isprintable() or len(file) > 200:
-        raise InputError(f"{where}: entry: '{file}' is not the plain name of a .py file")
     files = {file: declared.source}
-    try:
-        _check(declared, tasks)
-        file, function = entries.resolve(declared.entry, files)
-    except _Wrong as wrong:
-        raise InputError(f"{where}: {wrong}") from None
-    except entries.EntryError as error:
-        raise InputError(f"{where}: entry: {error}") from None
+    if not file.endswith(".py") or PurePosixPath(file).name != file or not file.isprintable() or len(file) > 200:
+        wrong.append(("entry", f"'{file}' is not the plain name of a .py file"))
+    else:
+        try:
+            file, function = entries.resolve(declared.entry, files)
+        except entries.EntryError as error:
+            wrong.append(("entry", str(error)))
+    if wrong:
+        raise InputError(*(f"{where}: {key}: {message}" for key, message in wrong))
     name = f"{declared.task}-{number}"
     place = _posix(path.with_suffix("")) / (declared.id or name)
     return _found(declared, name, file, function, files, where, place)
 
 
-class _Wrong(Exception):
-    """A value of a submission is not acceptable; ``key`` says which."""
-
-    def __init__(self, key: str, message: str) -> None:
-        super().__init__(f"{key}: {message}" if key else message)
-        self.key = key
-
-
-def _check(declared: KernelFile, tasks: Collection[str]) -> None:
-    try:
-        declared.model_dump_json()
-    except ValueError:  # an escape such as \\ud800 alone: JSON lets it in, UTF-8 does not let it out
-        raise _Wrong("", "holds half of a surrogate pair, which no text can") from None
+def _mistakes(declared: KernelFile, tasks: Collection[str]) -> list[tuple[str, str]]:
+    """Return what is wrong with a declaration by itself: the key, and why."""
+    wrong = []
     if declared.task not in tasks:
-        raise _Wrong("task", f"unknown task '{declared.task}'; {nearest(declared.task, tasks)}")
+        wrong.append(("task", f"unknown task '{declared.task}'; {nearest(declared.task, tasks)}"))
     if declared.language not in _SUPPORTED:
         known = " and ".join(f"'{language}'" for language in _SUPPORTED)
-        raise _Wrong("language", f"language '{declared.language}' is not supported yet; {known} are")
+        wrong.append(("language", f"language '{declared.language}' is not supported yet; {known} are"))
+    return wrong
 
 
 def _found(
@@ -327,43 +305,35 @@ def _sources(folder: Path) -> dict[str, str]:
     files: dict[str, str] = {}
     total = 0
     inside = folder.resolve()
-    for parent, folders, names in os.walk(folder):
+    for parent, folders, names in os.walk(folder, onerror=_cannot_be_read):
         folders[:] = sorted(name for name in folders if not name.startswith((".", "__")))
         for name in sorted(names):
             path = Path(parent, name)
             if name.startswith(".") or path.suffix not in _SUFFIXES:
                 continue
-            if inside not in path.resolve().parents:  # a stranger's submission must not pull in the user's files
+            relative = path.relative_to(folder).as_posix()
+            if not relative.isprintable():
+                raise InputError(f"{str(path)!r}: its name holds characters that cannot be shown; rename it")
+            if inside not in Path(os.path.realpath(path)).parents:  # a stranger's must not pull in the user's files
                 raise InputError(f"{path}: a link that leads out of the kernel's folder; put the file itself there")
-            total += path.stat().st_size
+            text = _text(path)
+            total += len(text.encode())
             if total > MAX_BYTES:
                 raise InputError(
                     f"{folder}: the sources are larger than {MAX_BYTES >> 20} MiB; keep data out of a kernel's folder"
                 )
-            files[path.relative_to(folder).as_posix()] = _text(path)
+            if len(files) == MAX_FILES:
+                raise InputError(f"{folder}: more than {MAX_FILES:,} source files; keep data out of a kernel's folder")
+            files[relative] = text
     return files
 
 
+def _cannot_be_read(error: OSError) -> None:
+    raise refusal(Path(error.filename), error)
+
+
 def _text(path: Path) -> str:
-    try:
-        if path.exists() and not path.is_file():
-            raise InputError(f"{path}: not a regular file")
-        if path.stat().st_size > MAX_BYTES:
-            raise InputError(f"{path}: larger than {MAX_BYTES >> 20} MiB")
-        return path.read_bytes().decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: not UTF-8 text (byte {error.start})") from None
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
-
-
-def _line_of(manifest: Path, key: str) -> int:
-    """Return the line (from 1) on which a top-level key of a YAML file stands; 1 if it is not there."""
-    pattern = re.compile(rf"""^["']?{re.escape(key)}["']?\s*:""")
-    for number, line in enumerate(manifest.read_text(encoding="utf-8").splitlines(), 1):
-        if pattern.match(line):
-            return number
-    return 1
+    return textfile.read(path, limit=MAX_BYTES)
 
 
 def identifier(name: str) -> str:

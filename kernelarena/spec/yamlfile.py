@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import re
 from collections.abc import Hashable
 from pathlib import Path
@@ -11,12 +12,17 @@ import yaml
 from pydantic import BaseModel, ValidationError
 
 from kernelarena.errors import InputError, nearest
+from kernelarena.spec import textfile
+from kernelarena.spec.base import NAME
+from kernelarena.spec.plaindata import flaw
 
 M = TypeVar("M", bound=BaseModel)
 
 
 MAX_BYTES = 4 << 20
 """Of a file: larger ones are not written by hand, and take minutes to parse."""
+_SHOWN = 6
+"""Parts of a key that messages name."""
 
 
 class _Loader(yaml.SafeLoader):
@@ -41,6 +47,12 @@ class _Loader(yaml.SafeLoader):
             seen.add(key.value)
         return super().construct_mapping(node, deep)
 
+    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
+        try:
+            return super().construct_object(node, deep)
+        except (ValueError, TypeError, OverflowError) as error:  # a date of month 13, an integer of 5,000 digits
+            raise yaml.MarkedYAMLError(problem=str(error).split(":")[0], problem_mark=node.start_mark) from None
+
 
 _Loader.yaml_implicit_resolvers = {
     first: [pair for pair in pairs if pair[0] != "tag:yaml.org,2002:float"]
@@ -51,6 +63,75 @@ _Loader.add_implicit_resolver(
     re.compile(r"^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)$|^[-+]?[0-9]*\.[0-9]+$|^[-+]?[0-9]+\.$"),
     list("-+0123456789."),
 )
+
+
+class Document:
+    """A YAML file that has been parsed: it can be held against a model, and says where each of its keys stands.
+
+    Parameters
+    ----------
+    path
+        The file; also what messages call it.
+    text
+        The content, where it has been read already.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, is not YAML, or is not a mapping.
+    """
+
+    def __init__(self, path: Path, *, text: str | None = None) -> None:
+        self.path = path
+        text = textfile.read(path, limit=MAX_BYTES) if text is None else text
+        self._node, self._data = self._parsed(text)
+        if (found := flaw(self._data)) is not None:
+            raise self.error(*found)
+
+    def fit(self, model: type[M]) -> M:
+        """Return the content as a ``model``.
+
+        Raises
+        ------
+        InputError
+            If it has an unknown key or a value that does not fit: a line for each.
+        """
+        try:
+            return model.model_validate(self._data)
+        except ValidationError as error:
+            found = [(_line_of(self._node, each["loc"]), describe(each, model)) for each in error.errors()]
+            found.sort(key=lambda pair: pair[0])
+            raise InputError(*(f"{self.path}:{line}: {text}" for line, text in found)) from None
+
+    def problem(self, key: tuple[Any, ...] | str, message: str) -> str:
+        """Return the line that says what is wrong with a key: ``platforms/x.yaml:3: arch: …``."""
+        place = (key,) if isinstance(key, str) else key
+        name = ".".join(map(str, place[:_SHOWN])) + (" …" if len(place) > _SHOWN else "")
+        return f"{self.path}:{_line_of(self._node, place)}: {name}{': ' if name else ''}{message}"
+
+    def error(self, key: tuple[Any, ...] | str, message: str) -> InputError:
+        """Return the error that says what is wrong with a key."""
+        return InputError(self.problem(key, message))
+
+    def _parsed(self, text: str) -> tuple[yaml.Node, dict[Any, Any]]:
+        try:
+            loader = _Loader(text)
+            try:
+                node = loader.get_single_node()
+                data = loader.construct_document(node) if node is not None else None
+            finally:
+                loader.dispose()
+        except yaml.YAMLError as error:
+            mark = getattr(error, "problem_mark", None)
+            where = f":{mark.line + 1}" if mark is not None else ""
+            problem = getattr(error, "problem", None) or str(error)
+            raise InputError(f"{self.path}{where}: not valid YAML: {' '.join(problem.split())}") from None
+        except RecursionError:
+            raise InputError(f"{self.path}: not valid YAML: nested too deeply") from None
+        if node is None or not isinstance(data, dict):
+            got = "nothing" if data is None else type(data).__name__
+            raise InputError(f"{self.path}: expected a mapping of keys, got {got}")
+        return node, data
 
 
 def read(path: Path, model: type[M], *, text: str | None = None) -> M:
@@ -73,47 +154,10 @@ def read(path: Path, model: type[M], *, text: str | None = None) -> M:
     Raises
     ------
     InputError
-        If the file cannot be read, is not YAML, has an unknown key or a value of a wrong type. One line:
+        If the file cannot be read, is not YAML, has an unknown key or a value of a wrong type. A line for each:
         ``platforms/x.yaml:12: limits.warp_size: expected an integer, got 'wide'``.
     """
-    if text is None:
-        try:
-            if path.exists() and not path.is_file():
-                raise InputError(f"{path}: not a regular file")
-            if path.stat().st_size > MAX_BYTES:
-                raise InputError(f"{path}: larger than {MAX_BYTES >> 20} MiB")
-            text = path.read_text(encoding="utf-8")
-        except FileNotFoundError:
-            raise InputError(f"{path}: no such file") from None
-        except (OSError, UnicodeDecodeError) as error:
-            raise InputError(f"{path}: cannot be read: {error}") from None
-    try:
-        loader = _Loader(text)
-        try:
-            node = loader.get_single_node()
-            data = loader.construct_document(node) if node is not None else None
-        finally:
-            loader.dispose()
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        where = f":{mark.line + 1}" if mark is not None else ""
-        problem = getattr(error, "problem", None) or str(error)
-        raise InputError(f"{path}{where}: not valid YAML: {' '.join(problem.split())}") from None
-    except RecursionError:
-        raise InputError(f"{path}: not valid YAML: nested too deeply") from None
-    except (ValueError, TypeError, OverflowError) as error:  # a date of month 13, an integer of 5,000 digits
-        raise InputError(f"{path}: not valid YAML: {' '.join(str(error).split())}") from None
-    if node is None or not isinstance(data, dict):
-        raise InputError(
-            f"{path}: expected a mapping of keys, got {'nothing' if data is None else type(data).__name__}"
-        )
-    try:
-        return model.model_validate(data)
-    except ValidationError as error:
-        first = error.errors()[0]
-        line = _line_of(node, first["loc"])
-        more = f" (and {error.error_count() - 1} more)" if error.error_count() > 1 else ""
-        raise InputError(f"{path}:{line}: {describe(first, model)}{more}") from None
+    return Document(path, text=text).fit(model)
 
 
 def describe(error: Any, model: type[BaseModel]) -> str:
@@ -129,6 +173,10 @@ def describe(error: Any, model: type[BaseModel]) -> str:
         return f"{prefix}this key is required"
     if kind == "value_error":
         return f"{prefix}{error['ctx']['error']}"
+    if kind == "string_pattern_mismatch" and error["ctx"]["pattern"] == NAME:
+        return f"{prefix}a name of letters, digits and _.+- that starts with a letter or a digit is wanted, got {given}"
+    if kind == "string_type" and isinstance(error["input"], (int, float, datetime.date)):
+        return f"{prefix}expected a string, got {given}; put it in quotes"
     message = error["msg"][0].lower() + error["msg"][1:]
     message = re.sub(r"^input should be (a )?(valid )?", "expected ", message)
     message = re.sub(r"^expected (integer|string|number|boolean|dictionary|list|tuple)", _with_article, message)

@@ -158,9 +158,53 @@ def test_a_reference_is_read_and_never_run(tmp_path: Path) -> None:
 
 def test_a_reference_with_bytes_that_are_no_text(tmp_path: Path) -> None:
     (write(tmp_path, "twice") / "reference.py").write_bytes(b"\xff\xfe")
-    assert "cannot be read" in refusal(tmp_path)
+    assert "not UTF-8 text (it is UTF-16; save it as UTF-8)" in refusal(tmp_path)
     (tmp_path / "lab/twice/reference.py").write_bytes(b"x = '\0'\n")
+    assert "reference.py: not valid Python: source code string cannot contain null bytes" in refusal(tmp_path)
+    (tmp_path / "lab/twice/reference.py").write_bytes(b"x = " + b"(" * 100_000)
     assert "not valid Python" in refusal(tmp_path)
+    (tmp_path / "lab/twice/reference.py").write_bytes(b"#" * (1 << 20) + b"\n")
+    assert "larger than 1 MiB" in refusal(tmp_path)
+
+
+def test_files_as_other_systems_write_them(tmp_path: Path) -> None:
+    folder = write(tmp_path, "twice")
+    for name, text in (("task.yaml", DECLARATION.format(id="twice")), ("reference.py", REFERENCE)):
+        (folder / name).write_bytes(b"\xef\xbb\xbf" + text.replace("\n", "\r\n").encode())
+    source = load_tasks([tmp_path])["twice"]
+    assert source.task.title == "Twice"
+    assert source.reference == REFERENCE.replace("\n", "\r\n")
+
+
+def test_every_mistake_of_a_declaration_is_named(tmp_path: Path) -> None:
+    text = DECLARATION.format(id="twice").replace("title: Twice", "title: 7").replace("suites: [lab]", "suits: lab")
+    write(tmp_path, "twice", declaration=text)
+    with pytest.raises(InputError) as caught:
+        load_tasks([tmp_path])
+    path = tmp_path / "lab/twice/task.yaml"
+    assert caught.value.problems == (
+        f"{path}:2: title: expected a string, got 7; put it in quotes",
+        f"{path}:5: suits: unknown key; did you mean 'suites' or 'layouts' or 'constraints'?",
+    )
+
+
+def test_a_file_where_a_folder_is_meant_and_the_reverse(tmp_path: Path) -> None:
+    (tmp_path / "tasks").write_text("")
+    assert refusal(tmp_path / "tasks") == f"{tmp_path / 'tasks'}: is a file, no folder"
+    folder = write(tmp_path / "root", "twice")
+    (folder / "reference.py").unlink()
+    (folder / "reference.py").mkdir()
+    assert refusal(tmp_path / "root").endswith("reference.py: is a folder, where a file is expected")
+    (folder / "reference.py").rmdir()
+    (folder / "reference.py").symlink_to("reference.py")
+    assert refusal(tmp_path / "root").endswith("reference.py: cannot be read: Too many levels of symbolic links")
+    assert refusal(tmp_path / ("x" * 300)).endswith("cannot be read: File name too long")
+
+
+def test_a_path_variable_that_leads_nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KERNELARENA_PATH", str(tmp_path / "nowhere"))
+    with pytest.raises(InputError, match=r"KERNELARENA_PATH: .*nowhere: no such folder; correct the variable"):
+        load_tasks()
 
 
 def names(*patterns: str) -> list[str]:

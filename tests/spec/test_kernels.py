@@ -1,3 +1,4 @@
+import functools
 import json
 import os
 import re
@@ -8,8 +9,9 @@ from hypothesis import strategies as st
 
 from kernelarena.errors import InputError
 from kernelarena.spec.base import Model
+from kernelarena.spec.jsonlines import MAX_LINE
 from kernelarena.spec.kernel import Language
-from kernelarena.spec.kernels import MAX_BYTES, MAX_LINE, identifier, load_kernels
+from kernelarena.spec.kernels import MAX_BYTES, MAX_FILES, identifier, load_kernels
 
 TASKS = {"softmax", "layer_norm"}
 SOURCE = "def softmax(x):\n    return x\n"
@@ -210,8 +212,12 @@ class TestJsonLines:
         [
             ("{", "not valid JSON: .* \\(column 2\\)"),
             ("[1]", "expected a JSON object, got list"),
-            ("[" * 100_000, "not a JSON object that can be read|not valid JSON"),
-            ('{"task": ' + "9" * 10_000 + "}", "not a JSON object that can be read|task: expected a string"),
+            ("[" * 100_000, "nested too deeply|not valid JSON"),
+            ('{"task": ' + "9" * 10_000 + "}", "not JSON that can be read: Exceeds|task: expected a string"),
+            (line(expect=functools.reduce(lambda deep, _: [deep], range(400), 1)), "expect: nested more than 64 lev"),
+            (line()[:-1] + ', "entry": "other"}', "key 'entry' is given twice"),
+            (line(provenance={})[:-2] + '"note": "a", "note": "b"}}', "key 'note' is given twice"),
+            ('{"expect": NaN}', "not valid JSON: NaN is not a number of JSON"),
             (line(source=None), "source: this key is required"),
             (line(source=3), "source: expected a string, got 3"),
             (line(extra=1), "extra: unknown key"),
@@ -314,10 +320,69 @@ def test_what_cannot_be_a_submission_is_refused_without_hanging(tmp_path):
     (tmp_path / "loop.py").symlink_to(tmp_path / "loop.py")
     (tmp_path / "long.jsonl").write_bytes(b"x" * (MAX_LINE + 1))
     for name, message in (
-        ("pipe.py", "not a regular file"),
-        ("loop.py", "no such file|cannot be read"),
+        ("pipe.py", "is neither a file nor a folder"),
+        ("loop.py", "cannot be read: Too many levels of symbolic links"),
+        ("x" * 300, "cannot be read: File name too long"),
         ("long.jsonl", "longer than 8 MiB"),
         ("bad\udcff.py", "not valid UTF-8"),
     ):
         with pytest.raises(InputError, match=message):
             load(f"{tmp_path}/{name}", task="softmax")
+
+
+def test_every_mistake_of_one_submission_is_named(tmp_path):
+    path = folder(tmp_path / "k", "task: sofmax\nlanguage: hip\nentry: kernel.py::sofmax\n")
+    with pytest.raises(InputError) as caught:
+        load(path)
+    keys = [problem.removeprefix(f"{path}/kernel.yaml:")[:8] for problem in caught.value.problems]
+    assert keys == ["1: task:", "2: langu", "3: entry"]
+    lines = tmp_path / "k.jsonl"
+    lines.write_text(line(task="sofmax", language="hip", entry="../k.py::f"))
+    with pytest.raises(InputError) as caught:
+        load(lines)
+    assert [problem.split(": ")[1] for problem in caught.value.problems] == ["task", "language", "entry"]
+    lines.write_text(line(task=7, entri="x", entry=None))
+    with pytest.raises(InputError) as caught:
+        load(lines)
+    assert [problem.split(": ")[1] for problem in caught.value.problems] == ["task", "entry", "entri"]
+
+
+def test_a_line_without_end_costs_itself_only(tmp_path):
+    path = tmp_path / "k.jsonl"
+    path.write_bytes(line().encode() + b"\n" + b"x" * (2 * MAX_LINE + 7) + b"\n" + line().encode())
+    kernels, left_out = load_kernels([path], tasks=TASKS, keep_going=True)
+    assert [kernel.id for kernel in kernels] == ["softmax-1", "softmax-3"]
+    assert left_out == [f"{path}:2: the line is longer than 8 MiB"]
+
+
+def test_sources_as_other_systems_write_them(tmp_path):
+    path = folder(tmp_path / "k")
+    for name in ("kernel.yaml", "kernel.py"):
+        text = (path / name).read_text()
+        (path / name).write_bytes(b"\xef\xbb\xbf" + text.replace("\n", "\r\n").encode())
+    (kernel,) = load(path)
+    assert kernel.files == {"kernel.py": SOURCE.replace("\n", "\r\n")}
+
+
+def test_names_that_no_report_could_hold(tmp_path):
+    path = folder(tmp_path / "k")
+    (path / "a\nb.py").write_text("")
+    with pytest.raises(InputError, match="its name holds characters that cannot be shown; rename it"):
+        load(path)
+    folder(tmp_path / "many" / "bad\udcff")
+    with pytest.raises(InputError, match="its name is not valid UTF-8; rename it"):
+        load(tmp_path / "many")
+
+
+def test_too_many_files(tmp_path):
+    path = folder(tmp_path / "k")
+    for number in range(MAX_FILES):
+        (path / f"{number}.txt").touch()
+    with pytest.raises(InputError, match="more than 1,000 source files"):
+        load(path)
+
+
+def test_a_manifest_that_is_no_file(tmp_path):
+    (tmp_path / "k" / "kernel.yaml").mkdir(parents=True)
+    with pytest.raises(InputError, match=r"kernel\.yaml: is a folder, where a file is expected"):
+        load(tmp_path)

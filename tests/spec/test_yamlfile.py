@@ -49,12 +49,18 @@ def test_numbers_are_those_of_yaml_1_2(file):
         ("a: [1\n", r":2: not valid YAML"),
         ("- a\n", r": expected a mapping of keys, got list"),
         ("", r": expected a mapping of keys, got nothing"),
-        (b"\xff\xfe", r": cannot be read"),
+        (b"\xff\xfe", r": not UTF-8 text \(it is UTF-16; save it as UTF-8\)"),
+        (b"a: caf\xe9\n", r": not UTF-8 text \(byte 6\)"),
         ("a: &x {b: 1}\nc: *x\n", r":2: not valid YAML: aliases \(\*name\) are not allowed"),
         ("[a, b]: 1\n", r":1: not valid YAML: a key must be plain text"),
-        ("a: 2026-13-01\n", r": not valid YAML: month must be"),
-        ("a: " + "9" * 5000 + "\n", r": not valid YAML: Exceeds the limit"),
+        ("b: 1\na: 2026-13-01\n", r":2: not valid YAML: month must be"),
+        ("a: " + "9" * 5000 + "\n", r":1: not valid YAML: Exceeds the limit \(4300 digits\) .*[a-z]$"),
         ("a: " + "[" * 3000 + "\n", r": not valid YAML"),
+        ("b: 1\na: " + "[" * 80 + "]" * 80 + "\n", r":2: a\.0\.0\.0\.0\.0 …: nested more than 64 levels deep"),
+        ('a: 1\nb: {c: "\\ud800"}\n', r":2: b\.c: holds half of a surrogate pair"),
+        ("a: !!binary aGk=\n", r":1: a: is of a type that has no place here \(bytes\)"),
+        (GOOD.replace("title: A chip", "title: 2026-01-02"), r":2: title: expected a string.*; put it in quotes"),
+        (GOOD.replace("id: chip", "id: a/b"), r":1: id: a name of letters, digits and _\.\+- that starts"),
     ],
 )
 def test_what_is_wrong_is_one_line_with_file_line_and_key(file, text, message):
@@ -68,15 +74,32 @@ def test_what_is_wrong_is_one_line_with_file_line_and_key(file, text, message):
 def test_what_is_no_ordinary_file_is_not_read(tmp_path):
     with pytest.raises(InputError, match="no such file"):
         yamlfile.read(tmp_path / "absent.yaml", Platform)
-    with pytest.raises(InputError, match="not a regular file"):
+    with pytest.raises(InputError, match="is a folder, where a file is expected"):
         yamlfile.read(tmp_path, Platform)
     os.mkfifo(tmp_path / "pipe.yaml")
-    with pytest.raises(InputError, match="not a regular file"):
+    with pytest.raises(InputError, match="is neither a file nor a folder, where a file is expected"):
         yamlfile.read(tmp_path / "pipe.yaml", Platform)
     large = tmp_path / "large.yaml"
     large.write_text("#" * (yamlfile.MAX_BYTES + 1))
     with pytest.raises(InputError, match="larger than 4 MiB"):
         yamlfile.read(large, Platform)
+
+
+def test_every_mistake_of_a_file_is_named_in_the_order_of_its_lines(file):
+    path = file(GOOD.replace("arch: a", "arch: 90").replace("vendor: v", "vendr-of: v").replace("1024", "0"))
+    with pytest.raises(InputError) as caught:
+        yamlfile.read(path, Platform)
+    assert caught.value.problems == (
+        f"{path}:1: vendor: this key is required",
+        f"{path}:3: vendr-of: unknown key; did you mean 'vendor'?",
+        f"{path}:5: arch: expected a string, got 90; put it in quotes",
+        f"{path}:7: memory.bytes: expected greater than 0, got 0",
+    )
+    assert str(caught.value) == f"{path}:1: vendor: this key is required (and 3 more)"
+
+
+def test_files_as_other_systems_write_them(file):
+    assert yamlfile.read(file("\ufeff" + GOOD.replace("\n", "\r\n")), Platform) == yamlfile.read(file(GOOD), Platform)
 
 
 @given(st.binary(max_size=80))
