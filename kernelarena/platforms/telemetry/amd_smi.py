@@ -144,7 +144,7 @@ class AmdSmiProbe(Probe):
         steps = count(metrics.get("energy_accumulator"))
         if steps is None:
             answer = self._ask("amdsmi_get_energy_count", self._chip) or {}
-            steps = count(answer.get("energy_accumulator", answer.get("power")))  # 'power' before release 6.4
+            steps = count(answer.get("energy_accumulator"))
             self._energy_step = _energy_step(answer.get("counter_resolution"))
         # A counter that never moved from 0 is one that the firmware does not keep.
         return steps * self._energy_step if steps else None

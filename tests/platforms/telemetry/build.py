@@ -36,7 +36,7 @@ def declarations(package: str, environment: dict[str, str]) -> str:
 
 
 def build_amd_smi(folder: Path) -> None:
-    """Write ``libamd_smi.so`` into ``folder``, with every symbol that the installed ``amdsmi`` binds.
+    """Write ``lib/libamd_smi.so`` into ``folder``, with every symbol that the installed ``amdsmi`` binds.
 
     The package binds all of them when it is imported, and its declarations can be had only by importing it: first comes
     a library that has the names and nothing else.
@@ -44,13 +44,15 @@ def build_amd_smi(folder: Path) -> None:
     spec = importlib.util.find_spec("amdsmi")
     wrapper = Path(spec.submodule_search_locations[0], "amdsmi_wrapper.py").read_text()
     names = sorted(set(re.findall(r"_libraries\['libamd_smi\.so'\]\.(\w+)", wrapper)))
+    library = folder / "lib" / "libamd_smi.so"
+    library.parent.mkdir()
     (folder / "names.c").write_text("".join(f"int {name}(void) {{ return 2; }}\n" for name in names))
-    compile_library(folder / "libamd_smi.so", folder / "names.c")
-    header = declarations("amdsmi", {"LD_LIBRARY_PATH": str(folder), "ROCM_PATH": "", "ROCM_HOME": ""})
+    compile_library(library, folder / "names.c")
+    header = declarations("amdsmi", {"ROCM_PATH": str(folder), "ROCM_HOME": str(folder)})
     (folder / "amd_smi.h").write_text(header)
     (folder / "weak.c").write_text('#define STUB_REFUSES\n#include "amd_smi.h"\n')
     options = ("-DPOWER_INFO_V2",) if "amdsmi_get_power_info_v2" in names else ()
-    compile_library(folder / "libamd_smi.so", HERE / "amd_smi.c", folder / "weak.c", options=options)
+    compile_library(library, HERE / "amd_smi.c", folder / "weak.c", options=(*options, "-I", str(folder)))
 
 
 def build_nvml(folder: Path) -> None:

@@ -7,7 +7,7 @@ from tests.platforms.telemetry.build import build_amd_smi, build_nvml, needs
 
 @pytest.fixture(scope="session")
 def amd_smi(tmp_path_factory):
-    """A folder with the stand-in for libamd_smi.so."""
+    """A folder as ROCm's, with the stand-in for libamd_smi.so."""
     needs("amdsmi")
     folder = tmp_path_factory.mktemp("amd_smi")
     build_amd_smi(folder)
@@ -32,8 +32,8 @@ def host(monkeypatch):
             if name.startswith(("AMD_STUB", "NVML_STUB")):
                 monkeypatch.delenv(name)
         monkeypatch.setenv("LD_LIBRARY_PATH", str(folder))
-        monkeypatch.delenv("ROCM_PATH", raising=False)
-        monkeypatch.delenv("ROCM_HOME", raising=False)
+        monkeypatch.setenv("ROCM_PATH", str(folder))
+        monkeypatch.setenv("ROCM_HOME", str(folder))
         for name, value in variables.items():
             monkeypatch.setenv(name, value)
 

@@ -191,7 +191,8 @@ def test_a_package_newer_than_its_library_is_named(amd_smi, host, tmp_path):
     from tests.platforms.telemetry.build import compile_library
 
     (tmp_path / "old.c").write_text("int amdsmi_init(void) { return 0; }\n")
-    compile_library(tmp_path / "libamd_smi.so", tmp_path / "old.c")
+    (tmp_path / "lib").mkdir()
+    compile_library(tmp_path / "lib" / "libamd_smi.so", tmp_path / "old.c")
     host(tmp_path)
     with pytest.raises(TelemetryUnavailable, match=r"amdsmi [0-9.]+ does not fit .* ROCm release"):
         Sampler.start("rocm", pci=SECOND)
