@@ -2,7 +2,8 @@
 
 The length is observed, not declared: a dispatch mode watches the ATen operators that a reference executes. Where an
 operator is not known, its length is overestimated, which makes a tolerance in float32 units a little wider and never
-fails an honest kernel.
+fails an honest kernel. The same goes for sums of equal terms, whose rounding errors all point one way: those of matrix
+products are seen as they are, those of other operators are presumed where a tensor repeats one value along its rows.
 """
 
 from __future__ import annotations
@@ -28,7 +29,10 @@ _MOVES = frozenset({
 
 
 class ReductionLength(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """While active, keeps in ``longest`` the number of terms of the longest sum seen so far (at least 1)."""
+    """While active, keeps in ``longest`` the number of terms of the longest sum seen so far (at least 1).
+
+    ``repeating`` is the same of the sums whose terms are equal, or may be.
+    """
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
@@ -36,7 +40,7 @@ class ReductionLength(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
     def __init__(self) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
-        self.longest = 1
+        self.longest = self.repeating = 1
 
     def __torch_dispatch__(
         self,
@@ -47,12 +51,16 @@ class ReductionLength(TorchDispatchMode):  # type: ignore[no-untyped-call]
     ) -> Any:
         """Run the operator and note how long a sum it takes."""
         result = func(*args, **(kwargs or {}))
-        self.longest = max(self.longest, _length(func, args, result))
+        terms = summed_terms(func, args, result)
+        self.longest = max(self.longest, terms)
+        if terms > self.repeating and _adds_equal_terms(func, args):
+            self.repeating = terms
         return result
 
 
-def _length(func: torch._ops.OpOverload, args: Sequence[Any], result: Any) -> int:
-    name = func._schema.name.split("::")[-1].rstrip("_")
+def summed_terms(func: torch._ops.OpOverload, args: Sequence[Any], result: Any) -> int:
+    """Return the number of terms of the longest sum in a call of an ATen operator; 1 where it adds nothing up."""
+    name = _name(func)
     tensors = [arg for arg in args if isinstance(arg, Tensor)]
     if torch.Tag.pointwise in func.tags or func.is_view or name in _MOVES or not tensors:
         return 1
@@ -69,3 +77,29 @@ def _length(func: torch._ops.OpOverload, args: Sequence[Any], result: Any) -> in
     if kept < terms:
         return terms // max(kept, 1)
     return max((size for tensor in tensors for size in tensor.shape), default=1)
+
+
+def is_repeated(value: Tensor, axis: int = -1) -> bool:
+    """Whether at least half of the elements equal their neighbour along an axis, and not because they are zero."""
+    if value.dim() < -axis or value.shape[axis] < 2 or not value.numel():
+        return False
+    wide = value if value.is_complex() else value.float()
+    length = value.shape[axis] - 1
+    here, there = wide.narrow(axis, 1, length), wide.narrow(axis, 0, length)
+    return bool(((here == there) & (here != 0)).float().mean() >= 0.5)
+
+
+def _adds_equal_terms(func: torch._ops.OpOverload, args: Sequence[Any]) -> bool:
+    first = _MATRIX_PRODUCTS.get(_name(func))
+    if first is not None:
+        a, b = args[first : first + 2]
+        return is_repeated(a) and is_repeated(b, -2 if b.dim() > 1 else -1)
+    return any(is_repeated(arg) for arg in args if isinstance(arg, Tensor) and _is_inexact(arg))
+
+
+def _is_inexact(value: Tensor) -> bool:
+    return value.is_floating_point() or value.is_complex()
+
+
+def _name(func: torch._ops.OpOverload) -> str:
+    return func._schema.name.split("::")[-1].rstrip("_")

@@ -8,7 +8,7 @@ With t, n and C of :mod:`kernelarena.protocol.truth`, y the kernel's output, k =
 u     unit roundoff of the output's dtype; ulp(t_i) the spacing of that dtype at t_i (Muller et al. 2018, section 2.3)
 ε     unit roundoff of the type that an honest kernel computes in: float32, or float64 for float64 inputs
 L     terms of the longest sum in the reference
-g     growth: max(1, √L / 2), or max(1, L / 4) if inputs repeat one value along their rows
+g     growth: max(1, √L / 2), or L' / 4 if that is larger, L' being the terms of the longest sum of equal terms
 C     largest conditioning of the row that the element lies in (the last dimension; a vector is one row)
 E     largest |n − t| of the row, or C·‖n − t‖₂/‖C‖₂ if that is larger: the error of n as it is on average
 T     largest |t| of the row; of the whole output if rows are shorter than 64 or repeat one value
@@ -158,25 +158,21 @@ def bounds(output: Output, truth: Truth) -> Bounds:
     t = torch.where(in_range(output.value, reach(kind)), output.value, 0.0)
     missed = _error(output.framework, t, output.value)
     unit, smallest = kind.eps / 2, _smallest(kind)
-    growth = max(1.0, truth.terms / 4 if truth.repeated else math.sqrt(truth.terms) / 2)
+    sums = growth(truth)
     scale, length = row_max(t.abs()), float(t.norm())
-    ulp = _ulp(t, kind)
+    ulp = spacing(t, kind)
 
-    few = truth.repeated or (t.dim() > 1 and t.shape[-1] < FEW)
-    typical = scale.max() if few and scale.numel() else scale
-    rounding = K * growth * output.conditioning + SUM_ULPS * growth * truth.unit * typical
-    rounding_norm = K * growth * output.conditioning_norm + SUM_ULPS * growth * truth.unit * length
+    own, typical = scales(output, truth)
+    rounding = K * sums * output.conditioning + SUM_ULPS * sums * truth.unit * typical
+    rounding_norm = K * sums * output.conditioning_norm + SUM_ULPS * sums * truth.unit * length
     underflow = math.sqrt(t.numel()) * smallest
     # To first order, conditioning is proportional to the perturbation.
     coarse = max(truth.coarse_unit, unit)
-    coarsening = growth * coarse / truth.unit
+    coarsening = sums * coarse / truth.unit
     reduced = K * (coarsening * output.conditioning + coarse * scale) + ulp
     reduced_norm = K * (coarsening * output.conditioning_norm + coarse * length) + underflow
 
     own_norm = float(missed.norm())
-    even = own_norm / output.conditioning_norm if output.conditioning_norm > 0 else 0.0
-    own = torch.maximum(row_max(missed.abs()), even * output.conditioning)
-
     if kind.bits == 8:
         # Half an ulp is lost by rounding; the rest is the neighbour being chosen because of a difference far smaller.
         element = ulp * (1 + 1e-6)
@@ -199,6 +195,22 @@ def bounds(output: Output, truth: Truth) -> Bounds:
         reduced_norm=max(min(reduced_norm, REDUCED_CAP * length), min(norm, cap)),
         informative=length > min(norm, cap) or not bool(output.value.isfinite().any()),
     )
+
+
+def scales(output: Output, truth: Truth) -> tuple[Tensor, Tensor]:
+    """Return E and T of each row, evened out: float64, of a size that broadcasts against ``output.value``."""
+    t = torch.where(in_range(output.value, reach(torch.finfo(output.framework.dtype))), output.value, 0.0)
+    missed = _error(output.framework, t, output.value)
+    even = float(missed.norm()) / output.conditioning_norm if output.conditioning_norm > 0 else 0.0
+    scale = row_max(t.abs())
+    few = truth.repeated or (t.dim() > 1 and t.shape[-1] < FEW)
+    typical = scale.max().expand_as(scale) if few and scale.numel() else scale
+    return torch.maximum(row_max(missed.abs()), even * output.conditioning), typical
+
+
+def growth(truth: Truth) -> float:
+    """Return g: how many roundings' worth of error the longest sum of the reference commits, of honest size."""
+    return max(1.0, truth.equal_terms / 4, math.sqrt(truth.terms) / 2)
 
 
 def compare(truth: Truth, outputs: Sequence[Tensor], *, allow_reduced_precision: bool = False) -> Comparison:
@@ -326,8 +338,8 @@ def _along(error: Tensor, t: Tensor, length: float) -> float:
     return float((error * (t / length)).sum()) if length > 0 else 0.0
 
 
-def _ulp(t: Tensor, kind: torch.finfo) -> Tensor:
-    """Return the spacing of the dtype's numbers at each t, above and at the smallest."""
+def spacing(t: Tensor, kind: torch.finfo) -> Tensor:
+    """Return the spacing of a dtype's numbers at each t, above and at the smallest."""
     _, exponent = torch.frexp(t)  # |t| = m·2**exponent with m in [1/2, 1)
     spacing = torch.ldexp(torch.full_like(t, kind.eps), exponent - 1)
     return torch.where(t == 0, 0.0, spacing).clamp_min(_smallest(kind))

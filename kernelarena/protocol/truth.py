@@ -22,7 +22,7 @@ import torch
 from torch import Tensor
 
 from kernelarena.errors import InputError
-from kernelarena.protocol.accumulation import ReductionLength
+from kernelarena.protocol.accumulation import ReductionLength, is_repeated
 
 Reference = Callable[..., Any]
 SAMPLES_PER_ROW = 8
@@ -65,8 +65,10 @@ class Truth:
     outputs: tuple[Output, ...]
     terms: int
     """Terms of the longest sum in the reference; what honest rounding grows with."""
+    equal_terms: int
+    """Terms of the longest sum of equal ones, whose rounding errors all point one way."""
     repeated: bool
-    """Whether rows of an input hold one value over and over, so that rounding errors of a sum all point one way."""
+    """Whether rows of an input hold one value over and over, and so say little about the numbers that go into them."""
     unit: float
     """ε: unit roundoff of the type that an honest kernel computes in."""
     coarse_unit: float
@@ -99,13 +101,13 @@ def truth(reference: Reference, inputs: Mapping[str, Any], *, seed: int) -> Trut
         If the reference cannot be evaluated, or returns something other than tensors.
     """
     precision = "float64"
-    wide = _widened(inputs, torch.float64)
+    wide = widened(inputs, torch.float64)
     try:
-        values, terms = _observed(reference, wide)
+        values, sums = _observed(reference, wide)
     except Exception:  # a task's code: anything may come out of it, and float32 may still work
-        precision, wide = "float32", _widened(inputs, torch.float32)
+        precision, wide = "float32", widened(inputs, torch.float32)
         try:
-            values, terms = _observed(reference, wide)
+            values, sums = _observed(reference, wide)
         except InputError:
             raise
         except Exception as error:
@@ -135,8 +137,9 @@ def truth(reference: Reference, inputs: Mapping[str, Any], *, seed: int) -> Trut
         )
     return Truth(
         outputs=tuple(outputs),
-        terms=terms,
-        repeated=any(_is_repeated(tensor) for tensor in _floating(inputs)),
+        terms=sums.longest,
+        equal_terms=sums.repeating,
+        repeated=any(is_repeated(tensor) for tensor in _floating(inputs)),
         unit=unit,
         coarse_unit=coarse,
         precision=precision,
@@ -163,14 +166,25 @@ def in_range(value: Tensor, largest: float) -> Tensor:
     return value.abs() <= largest  # false for nan
 
 
-def _observed(reference: Reference, inputs: Mapping[str, Any]) -> tuple[list[Tensor], int]:
-    with ReductionLength() as length:
-        values = _call(reference, inputs)
-    return values, length.longest
+def _observed(reference: Reference, inputs: Mapping[str, Any]) -> tuple[list[Tensor], ReductionLength]:
+    with ReductionLength() as sums:
+        values = evaluate(reference, inputs)
+    return values, sums
 
 
-def _call(reference: Reference, inputs: Mapping[str, Any]) -> list[Tensor]:
-    """Call the reference on copies, so that one that works in place harms nobody."""
+def evaluate(reference: Reference, inputs: Mapping[str, Any]) -> list[Tensor]:
+    """Call the reference on copies of its inputs, so that one that works in place harms nobody.
+
+    Returns
+    -------
+    list of Tensor
+        Its outputs, one or more.
+
+    Raises
+    ------
+    InputError
+        If it returns something other than tensors.
+    """
     copies = {name: value.clone() if isinstance(value, Tensor) else value for name, value in inputs.items()}
     wide = any(value.dtype is torch.float64 for value in copies.values() if isinstance(value, Tensor))
     with torch.no_grad(), _careful(torch.float64 if wide else torch.float32):
@@ -197,9 +211,9 @@ def _careful(default: torch.dtype) -> Iterator[None]:
 def _framework(reference: Reference, inputs: Mapping[str, Any], values: list[Tensor]) -> list[Tensor]:
     """Return n; where PyTorch has no kernel for the dtype on this device, what it gives in float32, rounded."""
     try:
-        native = _call(reference, inputs)
+        native = evaluate(reference, inputs)
     except Exception:  # typically NotImplementedError or RuntimeError, but the code is a task's
-        native = _call(reference, _widened(inputs, torch.float32))
+        native = evaluate(reference, widened(inputs, torch.float32))
         for index, dtype in enumerate(_declared(reference, inputs, native)):
             native[index] = native[index].to(dtype)
     if [one.shape for one in native] != [one.shape for one in values]:
@@ -211,7 +225,7 @@ def _declared(reference: Reference, inputs: Mapping[str, Any], wide: list[Tensor
     """Return the dtypes that the reference gives at the inputs' own, without computing anything if possible."""
     meta = {name: value.to("meta") if isinstance(value, Tensor) else value for name, value in inputs.items()}
     try:
-        return [one.dtype for one in _call(reference, meta)]
+        return [one.dtype for one in evaluate(reference, meta)]
     except Exception:  # an operator without a meta implementation: floats then take the dtype of the first input
         first = next((tensor.dtype for tensor in _floating(inputs)), torch.float32)
         return [first if one.dtype is torch.float32 else one.dtype for one in wide]
@@ -237,9 +251,9 @@ def _conditioning(
     generator = torch.Generator(device=_floating(inputs)[0].device).manual_seed(seed)
     for _ in range(draws):
         nearby = {
-            name: _perturbed(value, unit, generator) if _is_value(value) else value for name, value in wide.items()
+            name: _perturbed(value, unit, generator) if is_value(value) else value for name, value in wide.items()
         }
-        for index, moved in enumerate(_call(reference, nearby)):
+        for index, moved in enumerate(evaluate(reference, nearby)):
             if values[index].is_floating_point():
                 shift = _shift(_flat(moved), values[index], ranges[index])
                 rows[index] = torch.maximum(rows[index], row_max(shift))
@@ -252,7 +266,7 @@ def _single(reference: Reference, inputs: Mapping[str, Any], framework: list[Ten
     if all(torch.finfo(tensor.dtype).bits >= 32 for tensor in _floating(inputs)):
         return framework
     try:
-        return _call(reference, _widened(inputs, torch.float32))
+        return evaluate(reference, widened(inputs, torch.float32))
     except Exception:  # the code is a task's; without this evaluation the bounds only lose some room
         return framework
 
@@ -269,16 +283,18 @@ def _perturbed(value: Tensor, unit: float, generator: torch.Generator) -> Tensor
     return value * (1 + (2 * signs - 1).to(_real(value.dtype)) * unit)
 
 
-def _widened(inputs: Mapping[str, Any], dtype: torch.dtype) -> dict[str, Any]:
+def widened(inputs: Mapping[str, Any], dtype: torch.dtype) -> dict[str, Any]:
+    """Return the inputs with floating-point tensors as wide as ``dtype``; wider ones, and all else, stay."""
+
     def widen(value: Any) -> Any:
-        if not _is_value(value) or value.dtype.itemsize > dtype.itemsize * (1 + value.is_complex()):
+        if not is_value(value) or value.dtype.itemsize > dtype.itemsize * (1 + value.is_complex()):
             return value
         return value.to(_complex_of(dtype) if value.is_complex() else dtype)
 
     return {name: widen(value) for name, value in inputs.items()}
 
 
-def _is_value(value: Any) -> bool:
+def is_value(value: Any) -> bool:
     """Whether it is a floating-point tensor with something in it; an empty vector only stands for its dtype."""
     return isinstance(value, Tensor) and _is_inexact(value) and value.shape != (0,)
 
@@ -287,17 +303,8 @@ def _is_inexact(value: Tensor) -> bool:
     return value.is_floating_point() or value.is_complex()
 
 
-def _is_repeated(value: Tensor) -> bool:
-    """Whether at least half of the elements equal their neighbour in the row, and not because they are zero."""
-    if value.dim() == 0 or value.shape[-1] < 2:
-        return False
-    wide = value if value.is_complex() else value.float()
-    here, there = wide[..., 1:], wide[..., :-1]
-    return bool(((here == there) & (here != 0)).float().mean() >= 0.5)
-
-
 def _floating(inputs: Mapping[str, Any]) -> list[Tensor]:
-    return [value for value in inputs.values() if _is_value(value)]
+    return [value for value in inputs.values() if is_value(value)]
 
 
 def _flat(value: Tensor) -> Tensor:

@@ -146,6 +146,16 @@ def test_narrow_products_are_reduced_precision(kernel, terms, distribution):
     assert compare(expected, (kernel(*arguments),), allow_reduced_precision=True).passed
 
 
+@pytest.mark.parametrize("terms", [16, 256, 4096])
+def test_narrow_products_of_constant_rows_are_noticed_too(terms):
+    # Rows of one factor repeat a value, columns of the other do not: the terms of the sums are not equal.
+    arguments, expected = trial("matmul", "float32", Distribution.CONSTANT_ROWS, 32, terms)
+    assert expected.repeated
+    assert expected.equal_terms == 1
+    assert not compare(expected, (rounding.tf32_matmul(*arguments),)).passed
+    assert compare(expected, (rounding.matmul()(*arguments),)).passed
+
+
 def test_a_wrong_divisor_is_no_rounding_error():
     # The unbiased variance: a factor of 1 - 1/(2N), smaller than half accumulation's error.
     arguments, expected = trial("layer_norm", "float32", m=16, n=1024)

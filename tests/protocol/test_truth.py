@@ -131,3 +131,22 @@ def test_the_longest_sum_is_observed(terms, reference):
 )
 def test_repetition_is_noticed(expected, x):
     assert truth(lambda x: x * 2, {"x": x}, seed=0).repeated is expected
+
+
+@pytest.mark.parametrize(
+    ("equal", "reference"),
+    [
+        (24, lambda x, y: x.sum(-1)),
+        (16, lambda x, y: x.sum(0)),  # presumed, which only makes the tolerance wider
+        (1, lambda x, y: x @ y),
+        (24, lambda x, y: x @ y.t().contiguous().t()[:1].expand(24, 8)),
+        (24, lambda x, y: torch.softmax(x, -1)),
+        (1, lambda x, y: x * 2),
+        (1, lambda x, y: torch.softmax(y, -1)),
+    ],
+)
+def test_sums_of_equal_terms_are_observed(equal, reference):
+    generator = torch.Generator().manual_seed(0)
+    x = torch.randn(16, 1, generator=generator).expand(16, 24).contiguous()
+    y = torch.randn(24, 8, generator=generator)
+    assert truth(reference, {"x": x, "y": y}, seed=0).equal_terms == equal
