@@ -36,6 +36,7 @@ _MOVE = {
 """They carry values about, or change their format, but compute none."""
 _METADATA = {
     _aten.detach, _aten.alias, _aten._reshape_alias, _aten.resize_, _aten.set_, _aten._local_scalar_dense,
+    _aten._unsafe_view,  # what reshape() ends with where it had to copy
     _aten.is_same_size, _aten.lift, _aten.resize_as_, _aten._efficientzerotensor, _aten.sym_size, _aten.sym_stride,
     _aten.sym_numel, _aten.sym_storage_offset,
 }  # fmt: skip

@@ -33,6 +33,7 @@ def observed(body, tmp_path: Path, check) -> None:
     "body",
     [
         lambda x: x.view(-1)[3:].unsqueeze(0).expand(4, -1),
+        lambda x: x.t().reshape(-1),
         lambda x: torch.zeros_like(x).fill_(3).zero_(),
         lambda x: x.half().float().contiguous().clone(),
         lambda x: torch.cat([x, x]).to(torch.bfloat16).T.contiguous(),
