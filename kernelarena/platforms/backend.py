@@ -75,6 +75,8 @@ class Backend(ABC):
     """What platform files call it."""
     languages: ClassVar[tuple[Language, ...]] = (Language.TRITON, Language.TORCH)
     """The kernel languages that it can take."""
+    architectures: ClassVar[tuple[str, ...]] = ()
+    """What its toolchain calls the chips that it builds for; empty where any word may be one."""
 
     @abstractmethod
     def devices(self) -> list[Device]:
@@ -86,6 +88,13 @@ class Backend(ABC):
     @abstractmethod
     def availability(self, platform: Platform) -> Availability:
         """Return what evidence of ``platform``, one of this backend, can be had here and now."""
+
+    def problems(self, platform: Platform) -> list[tuple[str, str]]:
+        """Return what cannot be right in the file of ``platform``, one of this backend: the key, and why."""
+        if not self.architectures or platform.arch in self.architectures:
+            return []
+        known = ", ".join(self.architectures)
+        return [("arch", f"the toolchain of backend '{self.name}' builds for no '{platform.arch}'; known: {known}")]
 
     def match(self, device: Device, platform: Platform) -> bool:
         """Return whether ``device`` is the chip that ``platform`` describes (:class:`~kernelarena.spec.Detect`)."""

@@ -6,9 +6,11 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from kernelarena.errors import InputError, nearest
+from kernelarena.platforms.backend import backend_for
 from kernelarena.spec import Platform
 from kernelarena.spec.paths import folders
-from kernelarena.spec.yamlfile import read
+from kernelarena.spec.places import Place, look, refusal
+from kernelarena.spec.yamlfile import Document
 
 
 def load(extra: Iterable[Path] = ()) -> dict[str, Platform]:
@@ -31,30 +33,65 @@ def load(extra: Iterable[Path] = ()) -> dict[str, Platform]:
     ------
     InputError
         If a folder of ``extra`` does not exist or holds no platform; if a file does not fit the model, is not named
-        as its id, takes a word that another platform answers to, or lends its persona from a platform that does not
-        exist.
+        as its id, names an architecture that its backend does not know, takes a word that another platform answers
+        to, or borrows its persona from a platform that has none.
     """
-    extra = list(extra)
     files: dict[str, Path] = {}
-    for folder in folders("platforms", extra):
-        found = sorted(path for path in folder.glob("*.y*ml") if path.suffix in (".yaml", ".yml"))
-        if folder in extra and not found:
-            problem = "holds no platform file (<id>.yaml)" if folder.is_dir() else "no such folder"
+    for folder in folders("platforms"):
+        files.update(_inside(folder))
+    for folder in extra:
+        found = _inside(folder)
+        if not found:
+            problem = "holds no platform file (<id>.yaml)" if look(folder) is Place.FOLDER else "no such folder"
             raise InputError(f"{folder}: {problem}; --platforms-dir takes a folder of platform files")
-        files.update((path.stem, path) for path in found)
-    platforms = {stem: read(path, Platform) for stem, path in sorted(files.items())}
+        files.update(found)
+    documents = {stem: Document(path) for stem, path in sorted(files.items())}
+    platforms = {stem: document.fit(Platform) for stem, document in documents.items()}
     for stem, platform in platforms.items():
-        if platform.id != stem:
-            raise InputError(
-                f"{files[stem]}: id: '{platform.id}' must be the name of the file; rename it to {platform.id}.yaml"
-            )
-        if platform.persona is not None and platform.persona not in platforms:
-            raise InputError(
-                f"{files[stem]}: persona: there is no platform '{platform.persona}'; "
-                f"{nearest(platform.persona, platforms)}"
-            )
-    _check_words(platforms, files)
+        _check(platform, documents[stem], platforms)
+    _check_words(platforms, documents)
     return platforms
+
+
+def _inside(folder: Path) -> dict[str, Path]:
+    """Return the platform files of a folder, by their names without the suffix."""
+    if look(folder) is not Place.FOLDER:
+        return {}
+    try:
+        paths = sorted(path for path in folder.iterdir() if path.suffix in (".yaml", ".yml"))
+    except OSError as error:
+        raise refusal(folder, error) from None
+    stems = [path.stem for path in paths]
+    for path in paths:
+        if stems.count(path.stem) > 1:
+            raise InputError(f"{path}: the folder holds {path.stem}.yaml and {path.stem}.yml; keep one of them")
+    return {path.stem: path for path in paths}
+
+
+def _check(platform: Platform, document: Document, known: Mapping[str, Platform]) -> None:
+    """Raise unless a file that fits the model also makes sense among the others, and to the backend that it names."""
+    problems = []
+    if platform.id != document.path.stem:
+        problems.append(
+            ("id", f"'{platform.id}' must be the name of the file; rename the file to {platform.id}.yaml, or the id")
+        )
+    backend = backend_for(platform)
+    if backend is not None:
+        problems += backend.problems(platform)
+    if platform.persona is not None:
+        lender = known.get(platform.persona)
+        if lender is None:
+            problem = f"there is no platform '{platform.persona}'; {nearest(platform.persona, known)}"
+            problems.append(("persona", problem))
+        elif not _has_answers(lender):
+            problems.append(("persona", f"'{lender.id}' has no answers to lend: nothing here compiles for it"))
+    if problems:
+        raise InputError(*(document.problem(key, problem) for key, problem in problems))
+
+
+def _has_answers(lender: Platform) -> bool:
+    backend = backend_for(lender)
+    return lender.limits is not None and backend is not None and backend.triton_target(lender) is not None
 
 
 def resolve(names: Iterable[str] | str, platforms: Mapping[str, Platform]) -> list[Platform]:
@@ -83,7 +120,8 @@ def resolve(names: Iterable[str] | str, platforms: Mapping[str, Platform]) -> li
             try:
                 id_ = words[name.casefold()]
             except KeyError:
-                raise InputError(f"unknown platform '{name}': {nearest(name.casefold(), words)}") from None
+                hint = nearest(name.casefold(), words, stands_for=words)
+                raise InputError(f"unknown platform '{name}': {hint}") from None
             found[id_] = platforms[id_]
     if not found:
         raise InputError(f"no platform is named: {nearest('', platforms)}")
@@ -95,14 +133,14 @@ def _words(platforms: Mapping[str, Platform]) -> dict[str, str]:
     return {word.casefold(): id_ for id_, platform in platforms.items() for word in (id_, *platform.aliases)}
 
 
-def _check_words(platforms: Mapping[str, Platform], files: Mapping[str, Path]) -> None:
+def _check_words(platforms: Mapping[str, Platform], documents: Mapping[str, Document]) -> None:
     """Let no word name two platforms."""
     owner: dict[str, str] = {}
     for id_, platform in platforms.items():
         for word in dict.fromkeys(word.casefold() for word in (id_, *platform.aliases)):
             if other := owner.get(word):
-                raise InputError(
-                    f"{files[id_]}: aliases: '{word}' also names the platform of {files[other]}; "
-                    "take it out of one of the two files"
+                raise documents[id_].error(
+                    "aliases",
+                    f"'{word}' also names the platform of {documents[other].path}; take it out of one of the two files",
                 )
             owner[word] = id_

@@ -11,6 +11,16 @@ class CpuBackend(Backend):
     """Has no devices: everything about it is emulated."""
 
     name = "cpu"
+    architectures = ("interpreter",)
+
+    def problems(self, platform: Platform) -> list[tuple[str, str]]:
+        """Return what every backend finds, and what an interpreter cannot do without."""
+        lacking = {
+            "persona": "host code must be told of some chip; name the platform that answers for this one",
+            "budget": "an interpreter needs a bound on what one trial may cost",
+        }
+        given = {"persona": platform.persona, "budget": platform.budget}
+        return super().problems(platform) + [(key, why) for key, why in lacking.items() if given[key] is None]
 
     def devices(self) -> list[Device]:
         """Return none: a host's processor is not a device that kernels are compiled for."""

@@ -20,6 +20,12 @@ class CudaBackend(GpuBackend):
     torch_key = "cuda"
     visibility = ("CUDA_VISIBLE_DEVICES",)
 
+    architectures = tuple(
+        f"sm_{capability}{suffix}"
+        for capability in (70, 72, 75, 80, 86, 87, 89, 90, 100, 103, 110, 120, 121)
+        for suffix in (("", "a", "f") if capability >= 100 else ("", "a") if capability == 90 else ("",))
+    )
+
     def match(self, device: Device, platform: Platform) -> bool:
         """As every backend does, except that a slice of a chip (MIG) is not the chip."""
         return "MIG" not in device.name.split() and super().match(device, platform)

@@ -19,6 +19,12 @@ class RocmBackend(GpuBackend):
     torch_key = "hip"
     visibility = ("HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES")
 
+    architectures = (
+        *("gfx906", "gfx908", "gfx90a", "gfx942", "gfx950"),
+        *("gfx1100", "gfx1101", "gfx1102", "gfx1103", "gfx1150", "gfx1151", "gfx1152", "gfx1153"),
+        *("gfx1200", "gfx1201", "gfx1250", "gfx1251"),
+    )
+
     def triton_target(self, platform: Platform) -> tuple[str, int | str, int] | None:
         """``("hip", "gfx942", 64)`` for ``gfx942``; without ``limits``, 64 lanes on gfx9 and 32 on later ones."""
         match = re.fullmatch(r"gfx(\d{1,2})\d[0-9a-f]", platform.arch)

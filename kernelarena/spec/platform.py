@@ -4,12 +4,32 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, field_validator, model_validator
 
+from kernelarena.errors import nearest
 from kernelarena.spec.base import Identifier, Model
+from kernelarena.spec.task import ITEMSIZE
 
-Positive = Annotated[int, Field(gt=0)]
-PositiveFloat = Annotated[float, Field(gt=0)]
+
+def _not_a_truth_value(value: object) -> object:
+    if isinstance(value, bool):  # YAML's yes and on, which would count as 1
+        raise ValueError(f"expected a number, got {value}")
+    return value
+
+
+def _of_a_chip(value: float) -> float:
+    if not 1e9 <= value <= 1e21:  # also where it is not a number
+        raise ValueError(f"no chip does {value:g} a second; give B/s or FLOP/s, without a prefix (5.3e12)")
+    return value
+
+
+_Count = Annotated[int, BeforeValidator(_not_a_truth_value), Field(gt=0)]
+# The upper ends lie far above any chip: they catch a slip of the unit, not a chip of next year.
+Positive = Annotated[_Count, Field(le=1 << 20)]
+Bytes = Annotated[_Count, Field(le=1 << 50)]
+OnChipBytes = Annotated[_Count, Field(le=1 << 28)]
+Rate = Annotated[float, BeforeValidator(_not_a_truth_value), AfterValidator(_of_a_chip)]
+"""Per second, without a prefix: 5.3e12 and not 5.3."""
 
 
 class Source(Model):
@@ -46,13 +66,26 @@ class RayPlacement(Model):
 class Limits(Model):
     """What one launch may ask of the chip."""
 
-    warp_size: Positive
+    warp_size: Annotated[Positive, Field(le=128)]
     """Lanes that run in lockstep (warp, wavefront)."""
     max_threads_per_block: Positive
-    shared_memory_per_block: Positive
+    shared_memory_per_block: OnChipBytes
     """Bytes of shared memory (LDS) that one block may opt in to."""
     registers_per_thread: Positive
     """32-bit registers that one thread may hold (on AMD: VGPRs of the unified file)."""
+
+    @field_validator("warp_size")
+    @classmethod
+    def _lanes_are_a_power_of_two(cls, value: int) -> int:
+        if value & (value - 1):
+            raise ValueError(f"{value} is not a power of two, and lanes that run in lockstep always are")
+        return value
+
+    @model_validator(mode="after")
+    def _whole_warps(self) -> Limits:
+        if self.max_threads_per_block % self.warp_size:
+            raise ValueError(f"max_threads_per_block {self.max_threads_per_block} is no multiple of warp_size")
+        return self
 
 
 class Occupancy(Model):
@@ -66,11 +99,11 @@ class Occupancy(Model):
     """Resident warps per multiprocessor."""
     max_blocks: Positive
     """Resident blocks per multiprocessor."""
-    registers: Positive
+    registers: Annotated[_Count, Field(le=1 << 26)]
     """32-bit registers per multiprocessor, summed over lanes and partitions."""
     register_granularity: Positive
     """Registers per thread are allocated in steps of this many."""
-    shared_memory: Positive
+    shared_memory: OnChipBytes
     """Bytes of shared memory per multiprocessor."""
     shared_memory_granularity: Positive = 1
     """Shared memory is allocated in steps of this many bytes."""
@@ -81,20 +114,20 @@ class Occupancy(Model):
 class Memory(Model):
     """Device memory."""
 
-    bytes: Positive
+    bytes: Bytes
     """Capacity, B."""
-    bandwidth: PositiveFloat
+    bandwidth: Rate
     """Peak bandwidth, B/s."""
-    cache_bytes: Positive | None = None
+    cache_bytes: Bytes | None = None
     """Bytes that a flush must cover: the last-level cache. None where the vendor does not say."""
 
 
 class Budget(Model):
     """What one emulated trial may cost, so that a kernel takes seconds and not hours."""
 
-    elements: Positive
+    elements: Annotated[_Count, Field(le=1 << 40)]
     """Elements over all inputs and outputs."""
-    flops: Positive
+    flops: Annotated[_Count, Field(le=1 << 50)]
     """Operations by the task's work model."""
     outer: Positive | None = None
     """Size of every dimension but the last that the task declares. Kernels commonly start a program for each index of
@@ -119,7 +152,7 @@ class Platform(Model):
     """Absent where a launch has no hardware limits (an interpreter) or none are published."""
     occupancy: Occupancy | None = None
     memory: Memory | None = None
-    peak_flops: dict[str, PositiveFloat] = {}
+    peak_flops: dict[str, Rate] = {}
     """Dense FLOP/s by canonical dtype; a dtype that the chip has no unit for is left out."""
     dtypes: dict[str, str] = {}
     """Where the chip's native flavour of a canonical dtype differs (``float8_e4m3: float8_e4m3fnuz``)."""
@@ -127,7 +160,7 @@ class Platform(Model):
     """Set where trials are emulated."""
     persona: Identifier | None = None
     """The platform whose answers host code is given where this one has no device of its own to speak for."""
-    source: tuple[Source, ...]
+    source: Annotated[tuple[Source, ...], Field(min_length=1)]
     notes: str | None = None
     """What a reader of the figures should know."""
 
@@ -138,11 +171,36 @@ class Platform(Model):
             return {**data, "source": [data["source"]]}
         return data
 
+    @field_validator("peak_flops")
+    @classmethod
+    def _rates_are_of_known_dtypes(cls, value: dict[str, float]) -> dict[str, float]:
+        for dtype in value:
+            if dtype not in _RATED:
+                raise ValueError(f"'{dtype}' is no dtype that a rate is given for; {nearest(dtype, _RATED)}")
+        return value
+
+    @field_validator("dtypes")
+    @classmethod
+    def _flavours_exist(cls, value: dict[str, str]) -> dict[str, str]:
+        for canonical, flavour in value.items():
+            if canonical not in ITEMSIZE:
+                raise ValueError(f"'{canonical}' is no canonical dtype; {nearest(canonical, ITEMSIZE)}")
+            known = _FLAVOURS.get(canonical, (canonical,))
+            if flavour not in known:
+                raise ValueError(f"{canonical}: '{flavour}' is no flavour of it; known: {', '.join(known)}")
+        return value
+
     def dtype(self, canonical: str) -> str:
         """Return the torch dtype name of a canonical dtype on this chip."""
         return self.dtypes.get(canonical, torch_name(canonical))
 
 
+_FLAVOURS = {
+    "float8_e4m3": ("float8_e4m3fn", "float8_e4m3fnuz"),
+    "float8_e5m2": ("float8_e5m2", "float8_e5m2fnuz"),
+}
+"""What torch has of a canonical dtype, where that is not one dtype of the same name."""
+_RATED = frozenset({*ITEMSIZE, "tfloat32"})
 _TORCH_NAMES = {"float8_e4m3": "float8_e4m3fn"}
 
 

@@ -169,6 +169,8 @@ def describe(error: Any, model: type[BaseModel]) -> str:
     kind = error["type"]
     if kind == "extra_forbidden":
         return f"{prefix}unknown key; {nearest(str(error['loc'][-1]), _fields_at(model, error['loc'][:-1]))}"
+    if kind == "too_short" and error["ctx"]["min_length"] == 1:
+        return f"{prefix}may not be empty"
     if kind == "missing":
         return f"{prefix}this key is required"
     if kind == "value_error":

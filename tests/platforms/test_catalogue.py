@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,6 +20,8 @@ from kernelarena.spec.paths import shipped
 
 PLATFORMS = load()
 COMPILED = [platform for platform in PLATFORMS.values() if platform.backend in ("cuda", "rocm")]
+ROOT = Path(__file__).resolve().parents[2]
+LIMITS = "limits: {{warp_size: {}, max_threads_per_block: {}, shared_memory_per_block: {}, registers_per_thread: {}}}\n"
 FIGURES = ("limits", "occupancy", "memory", "peak_flops", "dtypes")
 SMALLEST = """\
 id: {id}
@@ -188,11 +192,31 @@ def test_later_folders_win(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     [
         ("limits: {warp_size: wide}\n", r"mi999\.yaml:8: limits\.warp_size: expected an integer, got 'wide'"),
         ("limit: 3\n", r"mi999\.yaml:8: limit: unknown key; did you mean 'limits'"),
-        ("memory: {bytes: 1, bandwidth: 0}\n", r"mi999\.yaml:8: memory\.bandwidth: .*greater than 0"),
+        ("memory: {bytes: 1, bandwidth: 0}\n", r"mi999\.yaml:8: memory\.bandwidth: no chip does 0 a second; give B/s"),
+        ("memory: {bytes: 1, bandwidth: 5.3}\n", r"memory\.bandwidth: no chip does 5\.3 a second"),
+        ("peak_flops: {float32: 0}\n", r"mi999\.yaml:8: peak_flops\.float32: no chip does 0 a second"),
+        ("peak_flops: {float32: .nan}\n", r"mi999\.yaml:8: peak_flops\.float32: "),
+        (
+            "peak_flops: {fp32: 1e13}\n",
+            r"mi999\.yaml:8: peak_flops: 'fp32' is no dtype that a rate is given for; did you mean 'float32'",
+        ),
+        (
+            "dtypes: {float8_e4m3: float8_e4m3fnu}\n",
+            r":8: dtypes: float8_e4m3: 'float8_e4m3fnu' is no flavour of it; kn",
+        ),
+        ("dtypes: {float32: float16}\n", r":8: dtypes: float32: 'float16' is no flavour of it; known: float32"),
+        ("dtypes: {float8: float8_e4m3fn}\n", r":8: dtypes: 'float8' is no canonical dtype; did you mean "),
+        (LIMITS.format(7, 1024, 65536, 512), r":8: limits\.warp_size: 7 is not a power of two"),
+        (LIMITS.format("yes", 1024, 65536, 512), r":8: limits\.warp_size: expected a number, got True"),
+        (LIMITS.format(256, 1024, 65536, 512), r":8: limits\.warp_size: expected less than or equal to 128"),
+        (LIMITS.format(64, 1000, 65536, 512), r":8: limits: max_threads_per_block 1000 is no multiple of warp_size"),
+        (LIMITS.format(64, 1024, "1e15", 512), r":8: limits\.shared_memory_per_block: expected less than or equal to"),
+        (LIMITS.format(64, 1024, 65536, -1), r":8: limits\.registers_per_thread: expected greater than 0, got -1"),
         ("vendor: again\n", r"mi999\.yaml:8: not valid YAML: key 'vendor' is given twice"),
-        ("aliases: [mi300x]\n", r"mi999\.yaml: aliases: 'mi300x' also names the platform of .*mi300\.yaml"),
-        ("aliases: [MI300]\n", r"mi999\.yaml: aliases: 'mi300' also names the platform of .*mi300\.yaml"),
-        ("persona: h10\n", r"mi999\.yaml: persona: there is no platform 'h10'; did you mean 'h100'"),
+        ("aliases: [mi300x]\n", r"mi999\.yaml:8: aliases: 'mi300x' also names the platform of .*mi300\.yaml"),
+        ("aliases: [MI300]\n", r"mi999\.yaml:8: aliases: 'mi300' also names the platform of .*mi300\.yaml"),
+        ("persona: h10\n", r"mi999\.yaml:8: persona: there is no platform 'h10'; did you mean 'h100'"),
+        ("persona: b580\n", r"mi999\.yaml:8: persona: 'b580' has no answers to lend: nothing here compiles for it"),
     ],
 )
 def test_what_is_wrong_with_a_file_is_said_in_one_line(tmp_path: Path, more: str, message: str) -> None:
@@ -202,9 +226,90 @@ def test_what_is_wrong_with_a_file_is_said_in_one_line(tmp_path: Path, more: str
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("changes", "problems"),
+    [
+        ({"source": "[]"}, ["7: source: may not be empty"]),
+        ({"arch": "gfx9999"}, ["5: arch: the toolchain of backend 'rocm' builds for no 'gfx9999'; known: gfx906, "]),
+        ({"backend": "cuda", "arch": "sm_42"}, ["5: arch: the toolchain of backend 'cuda' builds for no 'sm_42'; "]),
+        ({"backend": "cuda"}, ["5: arch: the toolchain of backend 'cuda' builds for no 'gfx942'; known: sm_70, "]),
+        (
+            {"backend": "cpu"},
+            [
+                "5: arch: the toolchain of backend 'cpu' builds for no 'gfx942'; known: interpreter",
+                "1: persona: host code must be told of some chip; name the platform that answers for this one",
+                "1: budget: an interpreter needs a bound on what one trial may cost",
+            ],
+        ),
+        ({"backend": "of_the_lab", "arch": "whatever"}, []),
+    ],
+)
+def test_what_a_backend_cannot_take_is_the_mistake_of_the_file(
+    tmp_path: Path, changes: dict[str, str], problems: list[str]
+) -> None:
+    path = write(tmp_path, "mi999")
+    lines = [line.split(": ", 1) for line in path.read_text().splitlines()]
+    path.write_text("".join(f"{key}: {changes.get(key, value)}\n" for key, value in lines))
+    if not problems:
+        assert load([tmp_path])["mi999"].arch == "whatever"
+        return
+    with pytest.raises(InputError) as caught:
+        load([tmp_path])
+    for said, expected in zip(caught.value.problems, problems, strict=True):
+        assert said.startswith(f"{path}:{expected}")
+
+
+def test_two_files_of_one_name(tmp_path: Path) -> None:
+    write(tmp_path, "mi999").rename(tmp_path / "mi999.yml")
+    write(tmp_path, "mi999")
+    with pytest.raises(InputError, match=r"the folder holds mi999\.yaml and mi999\.yml; keep one of them"):
+        load([tmp_path])
+
+
+def test_a_hint_names_each_platform_once() -> None:
+    with pytest.raises(InputError) as caught:
+        resolve("a100-80gbb", PLATFORMS)
+    assert str(caught.value).endswith("did you mean 'a100'?")
+    with pytest.raises(InputError) as caught:
+        resolve("nothing-like-it", PLATFORMS)
+    assert str(caught.value).endswith("known: " + ", ".join(PLATFORMS))
+
+
+_COMPILE = """
+import sys
+import triton
+import triton.language as tl
+from triton.backends.compiler import GPUTarget
+from triton.compiler import ASTSource
+from kernelarena.platforms.backend import backend_for
+from kernelarena.platforms.catalogue import load
+
+@triton.jit
+def copy(x, y, SIZE: tl.constexpr):
+    at = tl.arange(0, SIZE)
+    tl.store(y + at, tl.load(x + at))
+
+known = load()
+for id_ in ("mi300", "h100"):
+    for arch in backend_for(known[id_]).architectures:
+        target = backend_for(known[id_]).triton_target(known[id_].model_copy(update={"arch": arch}))
+        source = ASTSource(fn=copy, signature={"x": "*fp32", "y": "*fp32", "SIZE": "constexpr"}, constexprs={(2,): 128})
+        triton.compile(source, target=GPUTarget(*target))
+"""
+
+
+def test_the_toolchain_builds_for_every_architecture_that_files_may_name(tmp_path: Path) -> None:
+    (tmp_path / "build.py").write_text(_COMPILE)
+    environment = {**os.environ, "TRITON_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        [sys.executable, str(tmp_path / "build.py")], env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+
+
 def test_a_file_is_called_as_its_id(tmp_path: Path) -> None:
     path = write(tmp_path, "mi999", name="mi998")
-    with pytest.raises(InputError, match=r"mi998\.yaml: id: 'mi999' must be the name of the file"):
+    with pytest.raises(InputError, match=r"mi998\.yaml:1: id: 'mi999' must be the name of the file"):
         load([path.parent])
 
 
