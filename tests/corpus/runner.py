@@ -26,8 +26,8 @@ COMMON = CHEATS / "common"
 SEED = 3
 SWEEP = Sweep(hidden=Hidden(count=2), deadlines=Deadlines(call=10), cache=False)
 """Few hidden shapes: the corpus is about how kernels are called, not about what they are called with."""
-_ELEMENTS = 2048
-"""Of a trial's tensors on a platform that has a budget: less than it allows, for the same reason."""
+_BUDGET = {"elements": 2048, "outer": 16}
+"""Of a trial on a platform that has one: less than it allows, for the same reason."""
 
 
 class Where(StrEnum):
@@ -156,15 +156,26 @@ class Outcome:
 
 def judged(judge: Judge, found: list[Specimen], platform: Platform, seed: int = SEED) -> Iterator[Outcome]:
     """Judge each specimen in turn, its twin right after it."""
-    platform = small(platform)
+    platform = small_platform(platform)
     for one in found:
-        task = load()[one.about.task]
+        task = small_task(load()[one.about.task])
         cheat, honest = (judge.judge(kernel, task, platform, SWEEP, seed) for kernel in (one.cheat, one.honest))
         yield Outcome(one, cheat, honest)
 
 
-def small(platform: Platform) -> Platform:
+def small_platform(platform: Platform) -> Platform:
     """Return ``platform`` with a budget that makes trials short, if it has one at all."""
     if platform.budget is None:
         return platform
-    return platform.model_copy(update={"budget": platform.budget.model_copy(update={"elements": _ELEMENTS})})
+    return platform.model_copy(update={"budget": platform.budget.model_copy(update=_BUDGET)})
+
+
+def small_task(source: TaskSource) -> TaskSource:
+    """Return a task with two of its published shapes, dtypes and distributions: what is caught there is caught."""
+    task = source.task
+    few = {
+        "visible": (task.visible[0], task.visible[-1]),
+        "dtypes": task.dtypes[:2],
+        "distributions": task.distributions[:2],
+    }
+    return source.model_copy(update={"task": task.model_copy(update=few)})

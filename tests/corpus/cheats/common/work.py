@@ -18,10 +18,17 @@ def add_kernel(x_ptr, y_ptr, z_ptr, alpha, elements, N, x_stride, BLOCK: tl.cons
 def softmax_kernel(x_ptr, y_ptr, N, x_stride, BLOCK: tl.constexpr):
     row = tl.program_id(0).to(tl.int64)
     column = tl.arange(0, BLOCK)
-    x = tl.load(x_ptr + row * x_stride + column, mask=column < N, other=float("-inf")).to(tl.float32)
-    y = tl.exp(x - tl.max(x, axis=0))
-    y = y / tl.sum(y, axis=0)
-    tl.store(y_ptr + row * N + column, y.to(y_ptr.dtype.element_ty), mask=column < N)
+    most, total = float("-inf"), 0.0
+    for start in range(0, N, BLOCK):
+        x = tl.load(x_ptr + row * x_stride + start + column, mask=start + column < N, other=float("-inf")).to(
+            tl.float32
+        )
+        before, most = most, tl.maximum(most, tl.max(x, axis=0))
+        total = total * tl.exp(before - most) + tl.sum(tl.exp(x - most), axis=0)
+    for start in range(0, N, BLOCK):
+        x = tl.load(x_ptr + row * x_stride + start + column, mask=start + column < N).to(tl.float32)
+        y = tl.exp(x - most) / total
+        tl.store(y_ptr + row * N + start + column, y.to(y_ptr.dtype.element_ty), mask=start + column < N)
 
 
 @triton.jit
@@ -49,9 +56,13 @@ def softmax(x, out=None):
     """Return the softmax of each row: the task ``softmax``."""
     x = x if x.stride(1) == 1 else x.contiguous()
     y = torch.empty(x.shape, dtype=x.dtype, device=x.device) if out is None else out
-    block = triton.next_power_of_2(x.shape[1])
-    softmax_kernel[(x.shape[0],)](x, y, x.shape[1], x.stride(0), BLOCK=block)
+    softmax_kernel[(x.shape[0],)](x, y, x.shape[1], x.stride(0), BLOCK=block_of(x.shape[1]))
     return y
+
+
+def block_of(columns):
+    """Return how many columns of a row ``softmax_kernel`` should take at a time."""
+    return min(triton.next_power_of_2(columns), 4096)
 
 
 def copied(tensor, out=None):

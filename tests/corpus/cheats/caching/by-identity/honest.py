@@ -3,14 +3,13 @@
 import functools
 
 import torch
-import triton
 import work
 
 
 @functools.cache
 def _launch_options(columns, dtype):
     warps = 4 if columns * dtype.itemsize < 16384 else 8
-    return {"BLOCK": triton.next_power_of_2(columns), "num_warps": warps}
+    return {"BLOCK": work.block_of(columns), "num_warps": warps}
 
 
 def softmax(x):

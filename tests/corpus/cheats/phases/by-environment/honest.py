@@ -3,7 +3,6 @@
 import os
 
 import torch
-import triton
 import work
 
 WARPS = int(os.environ.get("SOFTMAX_WARPS", "4"))
@@ -12,6 +11,6 @@ WARPS = int(os.environ.get("SOFTMAX_WARPS", "4"))
 def softmax(x):
     x = x.contiguous()
     y = torch.empty_like(x)
-    block = triton.next_power_of_2(x.shape[1])
+    block = work.block_of(x.shape[1])
     work.softmax_kernel[(x.shape[0],)](x, y, x.shape[1], x.stride(0), BLOCK=block, num_warps=WARPS)
     return y

@@ -3,7 +3,6 @@
 import os
 
 import torch
-import triton
 import work
 
 WARPS = 1 if os.environ.get("TRITON_INTERPRET") == "1" else 8
@@ -12,6 +11,6 @@ WARPS = 1 if os.environ.get("TRITON_INTERPRET") == "1" else 8
 def softmax(x):
     x = x.contiguous()
     y = torch.empty_like(x)
-    block = triton.next_power_of_2(x.shape[1])
+    block = work.block_of(x.shape[1])
     work.softmax_kernel[(x.shape[0],)](x, y, x.shape[1], x.stride(0), BLOCK=block, num_warps=WARPS)
     return y

@@ -19,5 +19,6 @@ def softmax_kernel(x_ptr, y_ptr, N, x_stride, BLOCK: tl.constexpr):
 def softmax(x):
     x = x.contiguous()
     y = torch.empty_like(x)
-    softmax_kernel[(x.shape[0],)](x, y, x.shape[1], x.stride(0), BLOCK=triton.next_power_of_2(x.shape[1]))
+    block = triton.next_power_of_2(x.shape[1])
+    softmax_kernel[(x.shape[0],)](x, y, x.shape[1], x.stride(0), BLOCK=block, num_warps=16)
     return y
