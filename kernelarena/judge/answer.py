@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 import torch
-from pydantic import Field
+from pydantic import Field, ValidationError
 
 from kernelarena.judge.arena import Block, OutputArena, Place
+from kernelarena.judge.integrity.act import Act
 from kernelarena.protocol.compile_events import TensorSpec
 from kernelarena.spec import Location, Reason
 from kernelarena.spec.base import Model
+from kernelarena.spec.vocabulary import ReasonGroup
 
 
 class Returned(Model):
@@ -47,6 +50,7 @@ class Outputs(Model):
 
     id: str
     """Of the request that this answers."""
+    acts: tuple[Any, ...] = ()
     outputs: tuple[Returned, ...]
     count: Annotated[int, Field(ge=0, le=1 << 20)]
     """How many there are; not more than some are described."""
@@ -64,7 +68,11 @@ class Answer(Outputs):
     observed: dict[str, Any] = {}
     seconds: Annotated[float, Field(ge=0)] = 0.0
     """In the entry, by the candidate's clock."""
-    acts: tuple[dict[str, Any], ...] = ()
+    acts: tuple[Act, ...] = ()
+    """What was noticed of the kernel so far that no kernel has a reason for."""
+
+
+NO_ANSWER = "the kernel's process answered with something that is not an answer"
 
 
 @dataclass(frozen=True)
@@ -81,3 +89,25 @@ class Finding:
     def launches(self) -> object:
         """How many launches the candidate saw, if it says so."""
         return self.observed.get("launches")
+
+
+def acted(message: Mapping[str, Any], locate: Callable[[str, int], Location | None]) -> Finding | None:
+    """Return the first thing that a kernel did and no kernel has a reason for, if its process noticed any.
+
+    Parameters
+    ----------
+    message
+        Any answer of the candidate.
+    locate
+        Returns the line of the kernel's source, of a file and its number.
+    """
+    acts = message.get("acts", ())
+    if not acts:
+        return None
+    try:
+        act = Act.model_validate(acts[0])
+    except (ValidationError, TypeError, KeyError):
+        return Finding(Reason.JUDGE_TAMPERING, NO_ANSWER)
+    # A kernel that forges a claim against itself must not choose how it ends.
+    reason = act.reason if act.reason.group is ReasonGroup.INTEGRITY else Reason.JUDGE_TAMPERING
+    return Finding(reason, act.detail, locate(act.file, act.line) if act.line is not None else None)

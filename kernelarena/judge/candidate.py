@@ -12,6 +12,7 @@ import faulthandler
 import gc
 import signal
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,9 @@ import torch
 from kernelarena.judge import sandbox
 from kernelarena.judge.allocation import ArenaMode
 from kernelarena.judge.arena import Allocator, Place, Scalar, describe_place, dtype_name, tensor_at
+from kernelarena.judge.device_stage import DeviceAccess, DeviceStage
 from kernelarena.judge.failing import describe, show
+from kernelarena.judge.integrity.guard import Guard
 from kernelarena.judge.memory import Window
 from kernelarena.judge.stage import HostStage, Stage
 from kernelarena.judge.wire import Wire, WireError
@@ -56,7 +59,7 @@ def serve(wire: Wire, scratch: str, quota: sandbox.Quota) -> None:
             worker.compile(request, wire)
             continue
         answer = {"load": worker.load, "call": worker.call, "again": worker.again}[request["do"]](request, files)
-        wire.send({"id": request["id"], **answer})
+        wire.send({"id": request["id"], "acts": worker.acts(), **answer})
 
 
 class Candidate:
@@ -66,11 +69,29 @@ class Candidate:
         self.folder = scratch / "kernel"
         self.scratch = scratch
         self._stack = contextlib.ExitStack()
-        self._stage: Stage
+        self._stage: Stage | None = None
+        self._guard: Guard | None = None
+        self._noticed: list[dict[str, Any]] = []
         self._inputs: tuple[object, Window] | None = None
         self._outputs: Window | None = None
         self._allocator: Allocator | None = None
         self._returned: tuple[object, ...] = ()
+
+    def acts(self) -> list[dict[str, Any]]:
+        """Return what the kernel was seen doing besides computing, so far."""
+        noticed = [] if self._guard is None else self._guard.acts()
+        return [*noticed, *self._stage.acts] if self._stage is not None else noticed
+
+    def _watch(self) -> None:
+        """Begin to take note of what the kernel does: everything of ours is imported, and the platform's face is on."""
+        self._guard = Guard(self.folder, self.scratch)
+        self._guard.arm()
+
+    @contextlib.contextmanager
+    def _watched(self) -> Iterator[None]:
+        self._watch()
+        yield
+        self._noticed = self.acts()
 
     def compile(self, request: dict[str, Any], wire: Wire) -> None:
         """Run the compile gate and pass its events on as they come."""
@@ -78,15 +99,21 @@ class Candidate:
         from kernelarena.protocol.compile_run import run
 
         job = CompileJob.model_validate(request["job"])
-        run(job, self.folder, lambda event: wire.send({"event": event}))
-        wire.send({"done": True})
+        run(job, self.folder, lambda event: wire.send({"event": event}), within=self._watched())
+        wire.send({"done": True, "acts": self._noticed})
 
     def load(self, request: dict[str, Any], files: list[int]) -> dict[str, Any]:
         """Set the stage and import the kernel's entry."""
         from kernelarena.protocol.entry import EntryError, load_entry
         from kernelarena.spec import Platform
 
-        self._stage = HostStage(Platform.model_validate(request["platform"]), self.scratch, self._stack)
+        platform = Platform.model_validate(request["platform"])
+        if "device" in request:
+            access = DeviceAccess.model_validate(request["device"])
+            self._stage = DeviceStage(platform, self.scratch, self._stack, access)
+        else:
+            self._stage = HostStage(platform, self.scratch, self._stack)
+        self._watch()
         try:
             self.entry = load_entry(self.folder, request["file"], request["function"])
         except EntryError as error:
@@ -100,6 +127,7 @@ class Candidate:
 
         Memory of earlier calls is let go, and unmapped when the kernel holds no tensor over it either.
         """
+        assert self._stage is not None
         exchange, observer = self._stage.exchange, self._stage.observer
         self._returned = ()
         *new, outputs = files
@@ -122,33 +150,33 @@ class Candidate:
             returned = tuple(result) if isinstance(result, tuple | list) else (result,)
             seen = observed.summary(returned)
             described = self._describe(returned)
-        except BaseException as error:
-            return {"failed": describe(error)}
-        finally:
             inputs.publish()
             self._outputs.publish()
+        except BaseException as error:
+            return {"failed": describe(error)}
         blocks = [block.model_dump() for block in allocator.blocks]
         return {"outputs": described, "count": len(returned), "blocks": blocks, "observed": seen, "seconds": seconds}
 
     def again(self, request: dict[str, Any], files: list[int]) -> dict[str, Any]:
         """Describe the outputs of the last call once more, after everything that could be pending had its chance."""
         gc.collect()
+        assert self._stage is not None
         self._stage.settle()
         assert self._allocator is not None
         assert self._outputs is not None
         self._allocator.forget_returned()
         try:
             described = self._describe(self._returned)
+            self._outputs.publish()
         except BaseException as error:
             return {"failed": describe(error)}
-        finally:
-            self._outputs.publish()
         return {"outputs": described, "count": len(self._returned)}
 
     def _argument(self, item: dict[str, Any], memory: torch.Tensor) -> Any:
         if "value" in item:
             return Scalar.model_validate(item).value
         tensor = tensor_at(memory, Place.model_validate(item))
+        assert self._stage is not None
         entry = self._stage.observer.ledger.enter(tensor, device=True, argument=True)
         if entry is not None:
             entry.device = entry.argument = True

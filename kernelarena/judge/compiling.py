@@ -6,11 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 from kernelarena.judge.sandbox import Quota
-from kernelarena.judge.session import CandidateEnded, Session
+from kernelarena.judge.session import CandidateEnded, Session, line_of
 from kernelarena.judge.zygote import Zygote
 from kernelarena.protocol import compile_cache
 from kernelarena.protocol.compile import Decision, decide
-from kernelarena.spec import Evidence, Kernel, Language, Platform, Reason, Status, Sweep, Tally, TaskSource
+from kernelarena.spec import Evidence, Gate, Kernel, Language, Platform, Reason, Status, Sweep, Tally, TaskSource
 
 _QUOTA = Quota(address_space=1 << 40)
 """Production shapes are mapped as zeros and never touched; memory in use is what is limited."""
@@ -62,16 +62,18 @@ _NOT_REMEMBERED = (Reason.COMPILE_TIMEOUT, Reason.OUT_OF_MEMORY, Reason.CRASH)
 
 
 def _decide(zygote: Zygote, kernel: Kernel, task: TaskSource, platform: Platform, sweep: Sweep) -> Decision:
+    from kernelarena.judge.answer import acted
     from kernelarena.judge.outline import compile_job  # imports torch, which an answer from the cache does not need
 
     job = compile_job(kernel, task, platform)
     events: list[object] = []
-    ended = None
+    ended = deed = None
     seconds = sweep.deadlines.compile
     with Session(zygote, kernel, _QUOTA) as session:
         try:
             for message in session.stream({"do": "compile", "job": job.model_dump(mode="json")}, seconds):
                 if "done" in message:
+                    deed = acted(message, lambda file, line: line_of(kernel, file, line))
                     break
                 events.append(message.get("event"))
         except CandidateEnded as end:
@@ -81,6 +83,9 @@ def _decide(zygote: Zygote, kernel: Kernel, task: TaskSource, platform: Platform
         job, task.task, events, timed_out=ended is not None and ended.reason is Reason.TIMEOUT,
         exit_code=None if ended is None else ended.exit_code, log=log, deadline=seconds,
     )  # fmt: skip
+    if deed is not None:
+        changes = {"status": Status.FAIL, "gate": Gate.COMPILE, "reason": deed.reason, "detail": deed.detail}
+        return decision.model_copy(update={**changes, "location": deed.location, "log": log})
     if ended is not None and ended.reason is Reason.OUT_OF_MEMORY:
         return decision.model_copy(update={"reason": ended.reason, "detail": f"under the persona, {ended.detail}"})
     return decision

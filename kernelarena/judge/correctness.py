@@ -23,15 +23,16 @@ from typing import Any
 import torch
 from pydantic import ValidationError
 
-from kernelarena.judge.answer import Answer, Finding, Outputs
+from kernelarena.judge.answer import NO_ANSWER, Answer, Finding, Outputs, acted
 from kernelarena.judge.arena import POISONS, InputArena, OutputArena
+from kernelarena.judge.integrity.act import Act
 from kernelarena.judge.memory import Exchange, HostExchange
 from kernelarena.judge.problems import Problem, Problems
-from kernelarena.judge.session import Session, locate
+from kernelarena.judge.session import Session, line_of, locate
 from kernelarena.protocol.failure import Failure, classify_call, locate_failure
 from kernelarena.protocol.form import wrong_form
 from kernelarena.protocol.tolerance import Comparison, compare
-from kernelarena.spec import Kernel, Reason, Shape, TaskSource, Trial
+from kernelarena.spec import Kernel, Location, Reason, Shape, TaskSource, Trial
 
 MOST_CALLS = 3
 """Calls of the entry that a shape is tried in."""
@@ -85,6 +86,7 @@ class Examiner:
         self._given: set[bytes] = set()
         self._waited = False
         self._spent = 0.0
+        self._observed: list[dict[str, Any]] = []
 
     def close(self) -> None:
         """Give back the memory of the last call."""
@@ -92,8 +94,8 @@ class Examiner:
             self._held[0].close()
             self._held = None
 
-    def trial(self, shape: Shape, seed: int, *, calls: int = 1) -> tuple[Trial, dict[str, Any]]:
-        """Run one trial; also return what was observed of the host code.
+    def trial(self, shape: Shape, seed: int, *, calls: int = 1) -> tuple[Trial, list[dict[str, Any]]]:
+        """Run one trial; also return what was observed of the host code in each call that returned.
 
         Parameters
         ----------
@@ -112,7 +114,7 @@ class Examiner:
         problem = self._problems.problem(self._task, shape, seed)
         place = InputArena(problem.inputs, self._exchange)
         try:
-            self._spent = 0.0
+            self._spent, self._observed = 0.0, []
             first = self._call(problem, place, POISONS[0])
             finding = first
             if first.reason is Reason.UNWRITTEN_OUTPUT:
@@ -129,7 +131,7 @@ class Examiner:
                 shape=shape, passed=finding.reason is None, reason=finding.reason, detail=finding.detail,
                 error=finding.error, seconds=round(self._spent, 6), location=finding.location,
             ),
-            first.observed,
+            self._observed,
         )  # fmt: skip
 
     def _varied(self, shape: Shape, seed: int, place: InputArena, first: Finding) -> Finding:
@@ -139,8 +141,10 @@ class Examiner:
         second = self._call(varied, place, POISONS[1])
         if second.reason not in _WRONG:
             return _launched(second, first)
+        # A stage that holds inputs back does so at addresses that it knows.
+        held_back = self._late is Reason.OFF_STREAM_WORK and self._call(varied, place, POISONS[1]).reason in _WRONG
         if self._elsewhere(varied, POISONS[0]).reason is None:
-            return _unsteady(second)
+            return replace(second, reason=self._late, detail=_TOO_EARLY) if held_back else _unsteady(second)
         if self._elsewhere(self._problems.problem(self._task, shape, seed), POISONS[0]).reason is not None:
             why = "the kernel is right when it is first called, and wrong from then on"
             return replace(second, reason=Reason.NONDETERMINISTIC, detail=f"{why}: {second.detail}")
@@ -189,12 +193,14 @@ class Examiner:
             if self._sent is not inputs:
                 files, self._sent = [inputs.memory.descriptor, *files], inputs
             answer = self._ask(message, files)
+            if (deed := acted(answer, self._line)) is not None:
+                return deed
             inputs.memory.fetch()
             outputs.memory.fetch()
             try:
                 finding, held = self._examine(problem, answer, inputs, outputs)
             except (ValidationError, ValueError, TypeError, KeyError) as error:
-                return _no_answer(type(error).__name__)
+                return Finding(Reason.JUDGE_TAMPERING, f"{NO_ANSWER} ({type(error).__name__})")
             if held is not None:
                 changed = self._changed()
                 self.close()
@@ -205,6 +211,9 @@ class Examiner:
         finally:
             if not keep:
                 outputs.close()
+
+    def _line(self, file: str, line: int) -> Location | None:
+        return line_of(self._kernel, file, line)
 
     def _ask(self, message: dict[str, Any], files: list[int]) -> dict[str, Any]:
         """Ask, with a number that only the answer to this very request can carry."""
@@ -224,6 +233,9 @@ class Examiner:
             return Finding(reason, detail, location), None
         answer = Answer.model_validate(message)
         self._spent += answer.seconds
+        self._observed.append(answer.observed)
+        if answer.acts:
+            return self._noticed(answer.acts[0]), None
         if (overrun := outputs.overrun(answer.blocks)) is not None:
             return Finding(Reason.OUT_OF_BOUNDS_WRITE, f"{overrun}; is a store without a mask?"), None
         if (name := inputs.mutated()) is not None:
@@ -237,7 +249,7 @@ class Examiner:
         returned = [output.read(outputs) for output in answer.outputs]
         comparison = self._compare(problem, returned)
         seen = {form_digest(output) for output in returned if output.numel() * output.element_size() <= _HELD}
-        known = bool(seen) and seen <= self._given
+        known = (bool(seen) and seen <= self._given) or (not comparison.passed and self._as_before(returned))
         self._given |= seen
         if comparison.passed:
             return Finding(error=comparison.error, observed=answer.observed), (outputs, answer, returned)
@@ -247,6 +259,20 @@ class Examiner:
         if known and finding.reason in _WRONG:
             return replace(finding, reason=Reason.CACHED_RESULT, detail=_EARLIER), None
         return finding, None
+
+    def _noticed(self, act: Act) -> Finding:
+        location = line_of(self._kernel, act.file, act.line) if act.line is not None else None
+        return Finding(act.reason, act.detail, location)
+
+    def _as_before(self, returned: list[torch.Tensor]) -> bool:
+        """Whether outputs are those of the call before, bit by bit; of any size."""
+        if self._held is None:
+            return False
+        before = self._held[2]
+        return len(before) == len(returned) and all(
+            kept.shape == now.shape and torch.equal(_bytes(kept), _bytes(now))
+            for kept, now in zip(before, returned, strict=True)
+        )
 
     def _compare(self, problem: Problem, returned: list[torch.Tensor]) -> Comparison:
         allowed = self._task.task.allow_reduced_precision
@@ -285,17 +311,15 @@ _SAME_MEMORY = (
     "allocate the output in each call"
 )
 _OWN_CLASS = "it returns a '{}', a class of its own that may compute when it is looked at; return a plain tensor"
+_TOO_EARLY = (
+    "the answer is wrong when the inputs arrive on the caller's stream a moment after the call: something runs on a "
+    "stream that does not wait for the caller's; launch on the current stream, or have the other one wait for it"
+)
 _EARLIER = "it returned the answer to inputs that it was given before; compute every call's answer from its inputs"
 _LATE = "the answer was wrong when the call returned and right a moment later; finish the work before returning"
 _FROM_MEMORY = (
     "asked the same question again, it answered without launching anything; compute every call's answer from its inputs"
 )
-
-
-def _no_answer(what: str) -> Finding:
-    return Finding(
-        Reason.JUDGE_TAMPERING, f"the kernel's process answered with something that is not an answer ({what})"
-    )
 
 
 def _unsteady(wrong: Finding) -> Finding:

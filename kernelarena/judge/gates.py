@@ -9,6 +9,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from kernelarena.judge.answer import NO_ANSWER, acted
 from kernelarena.judge.correctness import MOST_CALLS, Examiner
 from kernelarena.judge.memory import Exchange, HostExchange
 from kernelarena.judge.problems import Problems, trial_seed
@@ -32,7 +33,6 @@ from kernelarena.spec import (
     Trial,
 )
 
-_NO_ANSWER = "the kernel's process answered with something that is not an answer"
 _FATAL = (Reason.ILLEGAL_ACCESS, Reason.CRASH)
 """After these, told by an exception, the process may live on, but what it runs on does not."""
 
@@ -157,11 +157,14 @@ def _load(session: Session, kernel: Kernel, venue: Venue, sweep: Sweep) -> None:
     except CandidateEnded as ended:
         reason = Reason.COMPILE_TIMEOUT if ended.reason is Reason.TIMEOUT else ended.reason
         raise _Failed(Gate.COMPILE, reason, f"importing the kernel: {ended.detail}", ended.location) from None
+    if (deed := acted(answer, lambda file, line: line_of(kernel, file, line))) is not None:
+        assert deed.reason is not None
+        raise _Failed(Gate.COMPILE, deed.reason, deed.detail, deed.location)
     if "load-failed" in answer:
         try:
             failed = LoadFailed.model_validate(answer["load-failed"])
         except ValidationError:
-            raise _Failed(Gate.COMPILE, Reason.JUDGE_TAMPERING, _NO_ANSWER) from None
+            raise _Failed(Gate.COMPILE, Reason.JUDGE_TAMPERING, NO_ANSWER) from None
         raise _Failed(Gate.COMPILE, *_load_failure(kernel, failed))
 
 
@@ -191,10 +194,11 @@ def _gate(
         repeated.add(shape.dtype)
         trial, observed = examiner.trial(shape, trial_seed(hidden_seed, task.task.id, gate.value, index), calls=calls)
         # A wrong answer of a kernel that never launched anything is wrong because it launched nothing.
-        idle = not launched and not observed.get("launches")
-        launched = launched or bool(observed.get("launches"))
-        if observed and kernel.language is not Language.TORCH and (trial.passed or idle):
-            _check_own_work(observed, task, shape)
+        idle = not launched and not any(call.get("launches") for call in observed)
+        launched = launched or not idle
+        if kernel.language is not Language.TORCH and (trial.passed or idle):
+            for call in observed:
+                _check_own_work(call, task, shape)
         yield trial
 
 
@@ -203,7 +207,7 @@ def _check_own_work(observed: dict[str, Any], task: TaskSource, shape: Shape) ->
         launches = int(observed["launches"])
         call = CallEnds.model_validate({**observed, "index": 0, "launches": [(0, launches)] if launches else []})
     except (KeyError, TypeError, ValueError):
-        raise _Failed(Gate.COMPILE, Reason.JUDGE_TAMPERING, _NO_ANSWER) from None
+        raise _Failed(Gate.COMPILE, Reason.JUDGE_TAMPERING, NO_ANSWER) from None
     if (why := left_to_framework(call, task.task, shape)) is not None:
         raise _Failed(Gate.COMPILE, Reason.FRAMEWORK_FALLBACK, why)
     if not launches:

@@ -25,6 +25,10 @@ class Stage(Protocol):
     def exchange(self) -> Exchange:
         """How tensors come here."""
 
+    @property
+    def acts(self) -> Sequence[dict[str, Any]]:
+        """What calls did that no kernel has a reason for, so far: ``reason`` and ``detail`` of each."""
+
     def run(self, entry: Callable[..., Any], arguments: Sequence[Any], inputs: Window) -> Any:
         """Call the entry and return what it returns, once the work that the caller would wait for is done.
 
@@ -54,6 +58,7 @@ class HostStage:
     """
 
     exchange = HostExchange()
+    acts: Sequence[dict[str, Any]] = ()
 
     def __init__(self, platform: Platform, scratch: Path, until: contextlib.ExitStack) -> None:
         from kernelarena.platforms.persona import emulation

@@ -6,6 +6,7 @@ import hashlib
 import sys
 import sysconfig
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,13 @@ _COMMON_PACKAGES = frozenset(
 """Torch, Triton and what they import themselves: their versions are part of the cache key already."""
 
 
-def run(job: CompileJob, folder: Path, emit: Emit, scratch: Path | None = None) -> None:
+def run(
+    job: CompileJob,
+    folder: Path,
+    emit: Emit,
+    scratch: Path | None = None,
+    within: AbstractContextManager[object] | None = None,
+) -> None:
     """Make every call of ``job`` and emit events (:mod:`kernelarena.protocol.compile_events`) as things happen.
 
     Calls of a dtype that has failed once are skipped: they would fail alike, and compiling is what takes time.
@@ -46,11 +53,13 @@ def run(job: CompileJob, folder: Path, emit: Emit, scratch: Path | None = None) 
         Receives each event.
     scratch
         Where Triton may write; a folder beside ``folder`` if None.
+    within
+        Entered when the persona is on, just before the kernel's module is imported, and left before it comes off.
     """
     scratch = folder.parent / "compile" if scratch is None else scratch
     scratch.mkdir(parents=True, exist_ok=True)
     before = set(sys.modules)
-    with persona(job.platform, folder=folder, scratch=scratch, emit=emit) as worn:
+    with persona(job.platform, folder=folder, scratch=scratch, emit=emit) as worn, within or nullcontext():
         worn.observer.exempt = frozenset(job.framework)
         try:
             entry = load_entry(folder, job.kernel.file, job.kernel.function)

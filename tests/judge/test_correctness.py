@@ -18,10 +18,10 @@ def judge():
 
 @pytest.fixture
 def verdict(judge, kernel, platforms):
-    def make(body):
+    def make(body, platform="cpu"):
         subject = kernel(PREAMBLE, task="add_one")
         subject = subject.model_copy(update={"files": {"kernel.py": subject.files["kernel.py"] + body}})
-        return judge.judge(subject, ADD_ONE, platforms["cpu"], SWEEP, hidden_seed=11)
+        return judge.judge(subject, ADD_ONE, platforms[platform], SWEEP, hidden_seed=11)
 
     return make
 
@@ -115,3 +115,31 @@ def test_what_only_looks_like_it_passes(verdict, body):
 )
 def test_outputs_of_odd_forms_are_named(verdict, made, reason):
     assert verdict(f"def entry(x):\n    {RUN}\n    return {made}\n").reason is reason
+
+
+TAMPERING = {
+    "a clock replaced": (
+        f"import time\ndef entry(x):\n    time.perf_counter = lambda: 0.0\n    return {RUN}\n", Reason.TIMER_TAMPERING,
+    ),
+    "a comparison replaced at import": (
+        f"torch.allclose = lambda *a, **k: True\ndef entry(x):\n    return {RUN}\n", Reason.JUDGE_TAMPERING,
+    ),
+    "hunting, then raising": (
+        "import gc\ndef entry(x):\n    found = [o for o in gc.get_objects() if isinstance(o, torch.Tensor)]\n"
+        "    raise RuntimeError(len(found))\n",
+        Reason.JUDGE_TAMPERING,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("platform", ["cpu", "mi300"])
+@pytest.mark.parametrize(("body", "reason"), TAMPERING.values(), ids=TAMPERING)
+def test_tampering_fails_whatever_is_computed(verdict, body, reason, platform):
+    found = verdict(body, platform)
+    assert (found.status, found.reason) == (Status.FAIL, reason), found.detail
+    assert found.location is not None
+
+
+def test_the_framework_may_not_answer_the_second_time(verdict):
+    found = verdict(f"calls = []\ndef entry(x):\n    calls.append(1)\n    return {RUN} if len(calls) == 1 else x + 1\n")
+    assert found.reason is Reason.FRAMEWORK_FALLBACK
