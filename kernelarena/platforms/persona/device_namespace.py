@@ -125,6 +125,13 @@ class CUDAGraph:
         return (0, 0)
 
 
+class NoGraph:
+    """A graph where launches really run: what one replays would be nothing, and its outputs those of another call."""
+
+    def __init__(self, *_: object, **__: object) -> None:
+        raise NotImplementedError("graphs of launches are not supported in interpreter mode")
+
+
 class _Scope:
     """Stands in for ``torch.cuda.device``, ``device_of``, ``StreamContext`` and ``graph``: enters nothing."""
 

@@ -113,7 +113,7 @@ class Observer(TorchDispatchMode):  # type: ignore[no-untyped-call]
         self.ledger = ledger
         self.observed = Observed(_ledger=ledger)
         self.exempt: frozenset[str] = frozenset()
-        self._real = real
+        self.real = real
         self._memory = memory
         self._placement: list[bool] = []
 
@@ -172,7 +172,7 @@ class Observer(TorchDispatchMode):  # type: ignore[no-untyped-call]
         return made
 
     def _execute(self, func: Any, args: Any, kwargs: Any, sources: list[Any], written: list[Any]) -> Any:
-        if self._real:
+        if self.real:
             return func(*args, **kwargs)
         large = sum(tensor.numel() for tensor in sources if tensor.layout == torch.strided) > _SKIP_ELEMENTS
         if func.overloadpacket in _ALLOCATE and _allocated(args) <= _SKIP_ELEMENTS:

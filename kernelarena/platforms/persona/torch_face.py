@@ -16,7 +16,12 @@ import torch
 from torch.overrides import TorchFunctionMode
 from torch.utils import _device
 
-from kernelarena.platforms.persona.device_namespace import accelerator_namespace, cuda_namespace, nvtx_namespace
+from kernelarena.platforms.persona.device_namespace import (
+    NoGraph,
+    accelerator_namespace,
+    cuda_namespace,
+    nvtx_namespace,
+)
 from kernelarena.platforms.persona.facts import PersonaFacts
 from kernelarena.platforms.persona.ledger import Ledger
 from kernelarena.platforms.persona.observer import FRAMEWORK, Observer
@@ -54,7 +59,6 @@ class FaceMode(TorchFunctionMode):
             tensor.cpu: lambda t, *args, **kwargs: self._move(t, False),
             tensor.pin_memory: lambda t, *args, **kwargs: t,
             tensor.is_pinned: lambda t, *args, **kwargs: False,
-            tensor.record_stream: lambda t, stream: None,
             tensor.numpy: self._numpy,
             tensor.__array__: self._numpy,
         }
@@ -186,6 +190,10 @@ def torch_face(facts: PersonaFacts, ledger: Ledger, observer: Observer) -> Itera
         patches.set(torch.autograd, _engine_run_backward=engine)
         patches.set(torch._C, _cuda_getCurrentRawStream=lambda device: 0)
         patches.set(torch, Generator=_Generator, compile=compiled)
+        # Looks at the stream's class before any mode is asked.
+        patches.set(torch.Tensor, record_stream=lambda tensor, stream: None)
+        if observer.real:
+            patches.set(torch.cuda, CUDAGraph=NoGraph, make_graphed_callables=NoGraph)
         _user_operators_keep_the_face(patches, observer, face)
         yield
 

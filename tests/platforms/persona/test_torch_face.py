@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from kernelarena.platforms import catalogue
-from kernelarena.platforms.persona import persona
+from kernelarena.platforms.persona import emulation, persona
 from tests.platforms.persona.forked import forked
 
 pytest.importorskip("triton")
@@ -123,8 +123,11 @@ def check_runtime() -> None:
     assert cuda.device_count() == 1
     assert cuda.current_device() == 0
     assert torch.accelerator.current_accelerator().type == "cuda"
-    with cuda.device(0), cuda.stream(cuda.Stream()), cuda.device_of(torch.empty(1, device="cuda")):
+    x = torch.empty(1, device="cuda")
+    with cuda.device(0), cuda.stream(cuda.Stream()), cuda.device_of(x):
         cuda.synchronize()
+    x.record_stream(cuda.Stream())
+    x.record_stream(cuda.current_stream())
     assert cuda.current_stream().cuda_stream == cuda.default_stream().cuda_stream == 0
     start, end = cuda.Event(enable_timing=True), cuda.Event(enable_timing=True)
     start.record()
@@ -181,6 +184,16 @@ def test_every_way_of_asking_gives_the_same_chip(platform, tmp_path):
     worn(body, tmp_path, platform)
 
 
+def test_where_launches_run_there_are_no_graphs_of_them(tmp_path):
+    def child() -> None:
+        with emulation(PLATFORMS["cpu"], tmp_path):
+            for capture in (torch.cuda.CUDAGraph, lambda: torch.cuda.make_graphed_callables(len, ())):
+                with pytest.raises(NotImplementedError, match="interpreter mode"):
+                    capture()
+
+    forked(child)
+
+
 def test_everything_is_put_back(tmp_path):
     def state() -> list[object]:
         import triton
@@ -188,7 +201,7 @@ def test_everything_is_put_back(tmp_path):
         return [
             torch.cuda.is_available, torch.cuda.Stream, torch.version.hip, torch.version.cuda, torch.compile,
             torch.Generator, triton.compiler.compile, triton.runtime.driver._active, triton.testing.do_bench,
-            torch.library.Library.impl, torch.autograd._engine_run_backward,
+            torch.library.Library.impl, torch.autograd._engine_run_backward, torch.Tensor.record_stream,
         ]  # fmt: skip
 
     def child() -> None:
