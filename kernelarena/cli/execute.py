@@ -83,11 +83,13 @@ def execute(
         else:
             run.record(verdict)
     if judged:
+        from kernelarena.cluster.placement import announcement
         from kernelarena.cluster.schedule import sweep  # here, because importing Ray takes its time
         from kernelarena.cluster.session import session
 
         say("starting Ray …" if options.ray_address is None else f"joining Ray at {options.ray_address} …")
-        with session(options.ray_address, workers=options.workers or config.workers) as ray:
+        here = announcement({cell.platform.id: cell.platform for cell in judged}.values())
+        with session(options.ray_address, workers=options.workers or config.workers, devices=here) as ray:
             ready()
             with SweepProgress(cell.key for cell in judged) as progress:
                 for verdict in sweep(

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from kernelarena.platforms.backend import backend_for
 from kernelarena.spec import Evidence, Platform
 
 
@@ -35,3 +36,32 @@ class Placement:
 def placement(platform: Platform, evidence: Collection[Evidence]) -> Placement:
     """Return where cells of ``platform`` are judged: on its own devices where that is implemented, else anywhere."""
     return Placement(platform.ray.resource if Evidence.MEASURED in evidence else None)
+
+
+@dataclass(frozen=True)
+class Announcement:
+    """What a host tells Ray about its devices.
+
+    Attributes
+    ----------
+    devices
+        How many there are in all, of any platform.
+    resources
+        How many there are of each platform, by its resource.
+    """
+
+    devices: int
+    resources: dict[str, float]
+
+
+def announcement(platforms: Iterable[Platform]) -> Announcement:
+    """Return what this host can announce for ``platforms``: devices are looked for, and none is opened."""
+    found: set[tuple[str, int]] = set()
+    resources: dict[str, float] = {}
+    for platform in platforms:
+        backend = backend_for(platform)
+        present = backend.present(platform) if backend is not None else []
+        found |= {(platform.backend, device.index) for device in present}
+        if present:
+            resources[platform.ray.resource] = float(len(present))
+    return Announcement(len(found), resources)

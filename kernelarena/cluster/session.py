@@ -16,6 +16,7 @@ from pathlib import Path
 import ray
 
 from kernelarena.cluster import watchdog
+from kernelarena.cluster.placement import Announcement
 from kernelarena.errors import InfraError
 
 _OBJECT_STORE_BYTES = 80 << 20
@@ -50,7 +51,9 @@ def processors() -> int:
 
 
 @contextlib.contextmanager
-def session(address: str | None = None, *, workers: int | None = None) -> Iterator[Session]:
+def session(
+    address: str | None = None, *, workers: int | None = None, devices: Announcement | None = None
+) -> Iterator[Session]:
     """Have a Ray for the time of a ``with`` block.
 
     Parameters
@@ -60,6 +63,8 @@ def session(address: str | None = None, *, workers: int | None = None) -> Iterat
         process, even if that is killed.
     workers
         How many cells to judge at once on processors; by default one per processor.
+    devices
+        What an embedded Ray announces of this host's devices; the hosts of a cluster announce their own.
 
     Raises
     ------
@@ -71,7 +76,7 @@ def session(address: str | None = None, *, workers: int | None = None) -> Iterat
     with contextlib.ExitStack() as stack:
         try:
             if address is None:
-                folder = _embedded(stack, workers or processors())
+                folder = _embedded(stack, workers or processors(), devices or Announcement(0, {}))
             else:
                 _reach(address)
                 stack.callback(ray.shutdown)
@@ -104,7 +109,7 @@ def _reach(address: str) -> None:
         raise InfraError(f"no Ray cluster can be joined at {address}: {error.strerror or error}") from None
 
 
-def _embedded(stack: contextlib.ExitStack, workers: int) -> Path:
+def _embedded(stack: contextlib.ExitStack, workers: int, devices: Announcement) -> Path:
     """Start Ray below this process, watched, and return the folder that it keeps its logs in."""
     before = set(_children())
     guard = subprocess.Popen(
@@ -119,7 +124,10 @@ def _embedded(stack: contextlib.ExitStack, workers: int) -> Path:
     with _silence():
         context = ray.init(
             "local",  # whatever RAY_ADDRESS says
-            num_cpus=workers,
+            # An actor on a device needs a processor too, which must not wait for those that compile.
+            num_cpus=workers + devices.devices,
+            num_gpus=devices.devices,
+            resources=devices.resources,
             include_dashboard=False,
             log_to_driver=False,
             configure_logging=False,

@@ -8,14 +8,16 @@ own verdict and nothing else.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Any
 
 from kernelarena.judge.compiling import compile_gate
 from kernelarena.judge.emulating import emulate
+from kernelarena.judge.measuring import Bench, DeviceUnhealthy, measure
 from kernelarena.judge.problems import Problems
 from kernelarena.judge.session import remove_abandoned
 from kernelarena.judge.zygote import Mode, Zygote, ZygoteLost
-from kernelarena.platforms.backend import availability
+from kernelarena.platforms.backend import Availability, availability
 from kernelarena.spec import Evidence, Kernel, Platform, Reason, Status, Sweep, TaskSource, Verdict
 
 
@@ -26,8 +28,9 @@ class Judge:
     """
 
     def __init__(self) -> None:
-        self._zygotes: dict[Mode, Zygote] = {}
+        self._zygotes: dict[tuple[Mode, tuple[str, ...]], Zygote] = {}
         self._problems: dict[str, Problems] = {}
+        self._benches: dict[str, Bench] = {}
         remove_abandoned()
 
     def judge(self, kernel: Kernel, task: TaskSource, platform: Platform, sweep: Sweep, hidden_seed: int) -> Verdict:
@@ -60,17 +63,9 @@ class Judge:
         available = availability(platform)
         found: dict[str, Any]
         try:
-            if Evidence.EMULATED in available.evidence:
-                problems = self._problems_of(platform)
-                found = emulate(lambda: self._zygote(Mode.INTERPRET), problems, kernel, task, sweep, hidden_seed)
-            elif Evidence.COMPILED in available.evidence:
-                found = compile_gate(lambda: self._zygote(Mode.COMPILE), kernel, task, platform, sweep)
-            else:
-                found = {
-                    "status": Status.SKIPPED,
-                    "reason": Reason.DEVICE_UNAVAILABLE,
-                    "detail": available.why_not,
-                }
+            found = self._found(kernel, task, platform, sweep, hidden_seed, available)
+        except DeviceUnhealthy as unhealthy:
+            found = {"status": Status.INFRA, "reason": Reason.DEVICE_UNHEALTHY, "detail": str(unhealthy)}
         except ZygoteLost as lost:
             self.close()
             found = {
@@ -88,10 +83,43 @@ class Judge:
             **found,
         )
 
-    def _zygote(self, mode: Mode) -> Zygote:
-        zygote = self._zygotes.get(mode)
+    def _found(
+        self,
+        kernel: Kernel,
+        task: TaskSource,
+        platform: Platform,
+        sweep: Sweep,
+        hidden_seed: int,
+        available: Availability,
+    ) -> dict[str, Any]:
+        """Return the fields of the verdict that the strongest evidence decides."""
+
+        def forks(mode: Mode, devices: tuple[str, ...] = ()) -> Callable[[], Zygote]:
+            return lambda: self._zygote(mode, devices)
+
+        if Evidence.EMULATED in available.evidence:
+            return emulate(forks(Mode.INTERPRET), self._problems_of(platform), kernel, task, sweep, hidden_seed)
+        if not available.evidence:
+            return {"status": Status.SKIPPED, "reason": Reason.DEVICE_UNAVAILABLE, "detail": available.why_not}
+        compiled: dict[str, Any] = {"status": Status.SKIPPED}
+        if Evidence.COMPILED in available.evidence:
+            compiled = compile_gate(forks(Mode.COMPILE), kernel, task, platform, sweep)
+        if Evidence.MEASURED not in available.evidence:
+            return compiled
+        bench = self._bench(platform)
+        on_device = forks(Mode.COMPILE, bench.paths)
+        return measure(on_device, bench, kernel, task, sweep, hidden_seed, compiled)
+
+    def _bench(self, platform: Platform) -> Bench:
+        bench = self._benches.get(platform.id)
+        if bench is None or bench.platform != platform:
+            bench = self._benches[platform.id] = Bench(platform)
+        return bench
+
+    def _zygote(self, mode: Mode, devices: tuple[str, ...]) -> Zygote:
+        zygote = self._zygotes.get((mode, devices))
         if zygote is None or not zygote.alive:
-            zygote = self._zygotes[mode] = Zygote(mode)
+            zygote = self._zygotes[mode, devices] = Zygote(mode, devices)
         return zygote
 
     def _problems_of(self, platform: Platform) -> Problems:
@@ -101,7 +129,8 @@ class Judge:
         return known
 
     def close(self) -> None:
-        """End every process that was started."""
+        """End every process that was started, and let go of devices."""
+        self._benches.clear()
         for zygote in self._zygotes.values():
             zygote.close()
         self._zygotes.clear()

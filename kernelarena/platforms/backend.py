@@ -10,11 +10,15 @@ import importlib.metadata
 import logging
 import re
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cache
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from kernelarena.spec import Evidence, Language, Platform
+
+if TYPE_CHECKING:
+    from kernelarena.platforms.opened import OpenedDevice
 
 GROUP = "kernelarena.backends"
 """Entry point group of backends that are installed beside the package."""
@@ -50,6 +54,22 @@ class Device:
     arch: str
     uuid: str = ""
     pci: str = ""
+
+
+@dataclass(frozen=True)
+class Access:
+    """What a process needs to use one device and no other.
+
+    Attributes
+    ----------
+    paths
+        Device nodes and other files of the host that it must be able to open.
+    environment
+        Variables that show it that device alone, as number 0; set before the runtime is first touched.
+    """
+
+    paths: tuple[str, ...] = ()
+    environment: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -113,6 +133,29 @@ class Backend(ABC):
         None where Triton has no compiler for the chip.
         """
         return None
+
+    def present(self, platform: Platform) -> list[Device]:
+        """Return the devices of this host that are the chip of ``platform``."""
+        return [device for device in self.devices() if self.match(device, platform)]
+
+    def access(self, device: Device) -> Access:
+        """Return what a process needs to use ``device``; nothing beyond what every process has, unless overridden."""
+        return Access()
+
+    def open(self, index: int) -> OpenedDevice:
+        """Open a device in this process, which from then on must not be forked.
+
+        Parameters
+        ----------
+        index
+            Its number among the devices that this process is shown.
+
+        Raises
+        ------
+        RuntimeError
+            If the runtime refuses.
+        """
+        raise NotImplementedError(f"backend '{self.name}' runs no kernels")
 
 
 def _has_word(text: str, word: str) -> bool:

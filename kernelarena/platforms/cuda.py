@@ -7,6 +7,7 @@ from pathlib import Path
 
 from kernelarena.platforms.backend import Device
 from kernelarena.platforms.gpu import GpuBackend
+from kernelarena.platforms.virtual_memory import Runtime
 from kernelarena.spec import Platform
 
 
@@ -19,6 +20,8 @@ class CudaBackend(GpuBackend):
     triton_backend = "nvidia"
     torch_key = "cuda"
     visibility = ("CUDA_VISIBLE_DEVICES",)
+    runtime = Runtime(("libcuda.so.1", "libcuda.so"), "cu")
+    driver_folder = Path("/proc/driver/nvidia/gpus")
 
     architectures = tuple(
         f"sm_{capability}{suffix}"
@@ -36,3 +39,22 @@ class CudaBackend(GpuBackend):
         if match is None:
             return None
         return "cuda", int(match[1]), platform.limits.warp_size if platform.limits else 32
+
+    def nodes(self, device: Device) -> tuple[str, ...]:
+        """Return the control nodes and the device's own: with these three alone, contexts open and kernels run."""
+        return "/dev/nvidiactl", "/dev/nvidia-uvm", *self._own_nodes(device)
+
+    def identifier(self, device: Device) -> str:
+        """``GPU-<uuid>``."""
+        return f"GPU-{device.uuid.removeprefix('GPU-')}" if device.uuid else ""
+
+    def _own_nodes(self, device: Device) -> list[str]:
+        """Return ``/dev/nvidia<minor>``; every one where the driver does not say which it is."""
+        try:
+            told = (self.driver_folder / f"{device.pci}.0" / "information").read_text()
+            minor = re.search(r"Device Minor:\s*(\d+)", told)
+        except OSError:
+            minor = None
+        if minor is not None:
+            return [f"/dev/nvidia{minor[1]}"]
+        return sorted(str(node) for node in self.device_node.parent.glob("nvidia[0-9]*"))

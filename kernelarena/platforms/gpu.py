@@ -10,10 +10,14 @@ import sys
 from abc import abstractmethod
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from kernelarena.platforms.backend import Availability, Backend, Device
+from kernelarena.platforms.backend import Access, Availability, Backend, Device
+from kernelarena.platforms.virtual_memory import Runtime
 from kernelarena.spec import Evidence, Platform
+
+if TYPE_CHECKING:
+    from kernelarena.platforms.opened import OpenedDevice
 
 PROBE_TIMEOUT = 120.0
 """Seconds. A first import of torch from a network disk takes tens of them; a wedged driver takes for ever."""
@@ -40,7 +44,7 @@ print("\\n" + json.dumps(out))
 
 
 class GpuBackend(Backend):
-    """Discovery by a short-lived process, compiled evidence by Triton."""
+    """Discovery by a short-lived process, compiled evidence by Triton, measured evidence through torch."""
 
     vendor_name: ClassVar[str]
     """As people write it: ``an AMD GPU``."""
@@ -51,7 +55,9 @@ class GpuBackend(Backend):
     torch_key: ClassVar[str]
     """``torch.version.<key>`` is set in builds of torch for this runtime."""
     visibility: ClassVar[tuple[str, ...]]
-    """Environment variables that hide devices from the runtime."""
+    """Environment variables that hide devices from the runtime; the first takes identifiers of devices."""
+    runtime: ClassVar[Runtime]
+    """The driver's virtual memory calls."""
 
     @abstractmethod
     def triton_target(self, platform: Platform) -> tuple[str, int | str, int] | None:
@@ -62,13 +68,41 @@ class GpuBackend(Backend):
         return self._probe[0]
 
     def availability(self, platform: Platform) -> Availability:
-        """Return ``compiled`` where Triton can build for the chip, and why it is not ``measured``."""
-        problem = self._why_not_compiled(platform)
+        """Return ``measured`` where the chip is here, ``compiled`` where Triton can build for it, and why not more."""
+        problem = self._why_not_built(platform)
         if problem is not None:
             return Availability((), problem)
-        return Availability((Evidence.COMPILED,), self._why_not_measured(platform))
+        unlimited = None if platform.limits else f"{platform.id}.yaml has no 'limits' to hold a compiled kernel against"
+        compiled = () if unlimited else (Evidence.COMPILED,)
+        absent = self._why_not_measured(platform)
+        if absent is None:
+            return Availability((Evidence.MEASURED, *compiled))
+        return Availability(compiled, unlimited or absent)
 
-    def _why_not_compiled(self, platform: Platform) -> str | None:
+    def open(self, index: int) -> OpenedDevice:
+        """Open a device through torch."""
+        from kernelarena.platforms.opened import OpenedDevice
+
+        return OpenedDevice(self.runtime, index)
+
+    def access(self, device: Device) -> Access:
+        """Return the nodes of ``device`` and the variable that shows it alone.
+
+        A device goes by its identifier where it has one, because a runtime that finds one device's node only may
+        number it anew.
+        """
+        shown = self.identifier(device) or str(device.index)
+        return Access(self.nodes(device), {self.visibility[0]: shown})
+
+    @abstractmethod
+    def nodes(self, device: Device) -> tuple[str, ...]:
+        """Return the files that a process must be able to open to use ``device``."""
+
+    @abstractmethod
+    def identifier(self, device: Device) -> str:
+        """Return how the runtime's variable calls ``device``, or nothing where it has no name there."""
+
+    def _why_not_built(self, platform: Platform) -> str | None:
         version = triton_version()
         if version is None:
             return "Triton is not installed: pip install 'kernelarena[triton]'"
@@ -78,20 +112,16 @@ class GpuBackend(Backend):
             return f"the installed Triton {version} has no backend '{self.triton_backend}'"
         if self.triton_target(platform) is None:
             return f"Triton has no target for arch '{platform.arch}' of backend '{self.name}'"
-        if platform.limits is None:
-            return f"{platform.id}.yaml has no 'limits' to hold a compiled kernel against"
         return None
 
-    def _why_not_measured(self, platform: Platform) -> str:
+    def _why_not_measured(self, platform: Platform) -> str | None:
         if not self.device_node.exists():
             return f"no {self.vendor_name} GPU in this host (no {self.device_node})"
         devices, problem = self._probe
         if problem:
             return problem
-        mine = [device for device in devices if self.match(device, platform)]
-        if mine:
-            which = ", ".join(str(device.index) for device in mine)
-            return f"present here (device {which}), but kernels are not run on devices yet"
+        if self.present(platform):
+            return None
         others = ", ".join(sorted({device.name for device in devices}))
         return f"no {platform.title} in this host" + (f" (it has {others})" if others else "")
 

@@ -5,19 +5,29 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from kernelarena.platforms.backend import Device
 from kernelarena.platforms.gpu import GpuBackend
+from kernelarena.platforms.virtual_memory import Runtime
 from kernelarena.spec import Platform
 
 
 class RocmBackend(GpuBackend):
-    """Architectures are LLVM's processor names, ``gfx942``."""
+    """Architectures are LLVM's processor names, ``gfx942``.
+
+    What concerns a device itself (``nodes``, ``identifier``, ``runtime``) follows the vendor's documentation and has
+    never been run.
+    """
 
     name = "rocm"
     vendor_name = "AMD"
     device_node = Path("/dev/kfd")
     triton_backend = "amd"
     torch_key = "hip"
-    visibility = ("HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES")
+    visibility = ("ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES")
+    runtime = Runtime(
+        ("libamdhip64.so", "libamdhip64.so.7", "libamdhip64.so.6"), "hip", "hipRuntimeGetVersion", 70100000
+    )
+    render_folder = Path("/sys/class/drm")
 
     architectures = (
         *("gfx906", "gfx908", "gfx90a", "gfx942", "gfx950"),
@@ -32,3 +42,13 @@ class RocmBackend(GpuBackend):
             return None
         default = 64 if int(match[1]) <= 9 else 32
         return "hip", platform.arch, platform.limits.warp_size if platform.limits else default
+
+    def nodes(self, device: Device) -> tuple[str, ...]:
+        """Return the node that computes and the device's render node; every render node where it is not known."""
+        found = sorted(self.render_folder.glob("renderD*"))
+        own = [node for node in found if (node / "device").resolve().name.startswith(device.pci)] if device.pci else []
+        return str(self.device_node), *(f"/dev/dri/{node.name}" for node in own or found)
+
+    def identifier(self, device: Device) -> str:
+        """``GPU-<uuid>``; only the 16 hexadecimal digits that the runtime itself prints are one."""
+        return f"GPU-{device.uuid}" if re.fullmatch(r"[0-9a-f]{16}", device.uuid) else ""

@@ -25,6 +25,14 @@ class Failure(Model):
 
 _OUT_OF_MEMORY = re.compile(r"can't allocate memory|out of memory|cannot allocate memory", re.IGNORECASE)
 _NOT_INTERPRETED = re.compile(r"not supported in interpreter mode|inline_asm", re.IGNORECASE)
+_OF_DEVICE = (
+    (re.compile(r"illegal memory access|misaligned address|invalid (?:address space|device pointer)", re.IGNORECASE),
+     Reason.ILLEGAL_ACCESS, "the device reports an access to memory that is not the kernel's"),
+    (re.compile(r"device-side assert", re.IGNORECASE), Reason.CRASH, "an assertion failed on the device"),
+    (re.compile(r"illegal instruction|unspecified launch failure|hardware stack error|launch timed out", re.IGNORECASE),
+     Reason.CRASH, "the device gave the kernel up"),
+)  # fmt: skip
+"""What runtimes report of work that they ended; none of them says where."""
 
 
 def classify_call(failure: Failure) -> tuple[Reason, str]:
@@ -32,6 +40,9 @@ def classify_call(failure: Failure) -> tuple[Reason, str]:
     words = f"{failure.types[0]}: {one_line(failure.message)}"
     if "MemoryError" in failure.types or _OUT_OF_MEMORY.search(failure.message):
         return Reason.OUT_OF_MEMORY, f"the call ran out of memory ({words})"
+    for pattern, reason, meaning in _OF_DEVICE:
+        if pattern.search(failure.message):
+            return reason, f"{meaning} ({words})"
     if _NOT_INTERPRETED.search(failure.message) or "NotImplementedError" in failure.types:
         return Reason.UNSUPPORTED_FEATURE, f"the platform does not have what the kernel uses ({words})"
     return host_reason(failure.types[0], failure.message)

@@ -1,6 +1,8 @@
 import pytest
 
-from kernelarena.cluster.placement import Placement, placement
+from kernelarena.cluster import placement as placement_module
+from kernelarena.cluster.placement import Announcement, Placement, announcement, placement
+from kernelarena.platforms.backend import Backend, Device
 from kernelarena.spec import Evidence
 from tests.cluster import samples
 
@@ -27,3 +29,29 @@ def test_cells_share_workers_exactly_where_their_needs_agree():
     assert placement(mi300, compiled) == placement(h100, compiled) == Placement()
     assert placement(mi300, measured) != placement(h100, measured)
     assert placement(mi300, measured) != placement(mi300, compiled)
+
+
+class Host(Backend):
+    """A host with three devices of two kinds."""
+
+    name = "host"
+
+    def devices(self):
+        return [Device(0, "Big", "b"), Device(1, "Small", "s"), Device(2, "Big", "b")]
+
+    def availability(self, platform):
+        raise NotImplementedError
+
+
+def test_a_host_announces_each_device_once_and_each_platform_by_its_devices(monkeypatch):
+    monkeypatch.setattr(placement_module, "backend_for", lambda platform: Host())
+    base = samples.platform("mi300").model_dump()
+    chips = {"big": "Big", "small": "Small", "other": "Other"}
+    platforms = [
+        type(samples.platform("mi300")).model_validate(
+            {**base, "id": id_, "aliases": [], "detect": {"names": [name]}, "ray": {"resource": f"platform:{id_}"}}
+        )
+        for id_, name in chips.items()
+    ]
+    assert announcement(platforms) == Announcement(3, {"platform:big": 2.0, "platform:small": 1.0})
+    assert announcement([]) == Announcement(0, {})

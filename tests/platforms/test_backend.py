@@ -174,16 +174,57 @@ def test_a_host_without_the_driver_is_not_asked(tmp_path: Path, monkeypatch: pyt
     assert backend.availability(PLATFORMS["mi300"]).why_not == f"no AMD GPU in this host (no {tmp_path}/kfd)"
 
 
-def test_a_device_that_is_there_is_named_but_not_claimed_as_measured(python_that_says) -> None:
+def test_on_a_chip_that_is_here_kernels_are_measured(python_that_says) -> None:
     python_that_says(
         answer('{"index": 0, "name": "NVIDIA H200", "arch": "sm_90", "uuid": "u", "pci": "p"}', cuda='"13.0"')
     )
     backend = CudaBackend()
     assert backend.devices() == [Device(0, "NVIDIA H200", "sm_90", "u", "p")]
-    assert backend.availability(PLATFORMS["h200"]) == Availability(
-        (Evidence.COMPILED,), "present here (device 0), but kernels are not run on devices yet"
-    )
+    assert backend.availability(PLATFORMS["h200"]) == Availability((Evidence.MEASURED, Evidence.COMPILED))
+    assert backend.present(PLATFORMS["h200"]) == backend.devices()
+    assert backend.present(PLATFORMS["b200"]) == []
     assert backend.availability(PLATFORMS["b200"]).why_not == "no NVIDIA B200 SXM in this host (it has NVIDIA H200)"
+
+
+def test_a_chip_without_known_limits_is_measured_all_the_same(python_that_says) -> None:
+    python_that_says(answer('{"index": 0, "name": "NVIDIA H200", "arch": "sm_90"}', cuda='"13.0"'))
+    bare = PLATFORMS["h200"].model_copy(update={"limits": None})
+    assert CudaBackend().availability(bare) == Availability((Evidence.MEASURED,))
+
+
+def test_a_process_gets_the_nodes_of_one_device_and_sees_no_other(tmp_path: Path, monkeypatch) -> None:
+    """Which node is a device's own is the driver's to say; a device goes by what stays its name in any process."""
+    told = tmp_path / "gpus" / "0000:00:06.0"
+    told.mkdir(parents=True)
+    (told / "information").write_text("Model: \t\t NVIDIA H200\nDevice Minor: \t 3\n")
+    monkeypatch.setattr(CudaBackend, "driver_folder", tmp_path / "gpus")
+    found = CudaBackend().access(H200)
+    assert found.paths == ("/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/nvidia3")
+    assert found.environment == {"CUDA_VISIBLE_DEVICES": "GPU-ec77ee18"}
+
+
+def test_where_the_driver_does_not_say_every_node_is_shown(tmp_path: Path, monkeypatch) -> None:
+    for name in ("nvidia0", "nvidia11", "nvidiactl", "nvidia-uvm"):
+        (tmp_path / name).touch()
+    monkeypatch.setattr(CudaBackend, "device_node", tmp_path / "nvidiactl")
+    found = CudaBackend().access(Device(1, "NVIDIA H200", "sm_90"))
+    assert found.paths[2:] == (f"{tmp_path}/nvidia0", f"{tmp_path}/nvidia11")
+    assert found.environment == {"CUDA_VISIBLE_DEVICES": "1"}
+
+
+def test_a_render_node_is_found_by_its_bus_address(tmp_path: Path, monkeypatch) -> None:
+    for number, address in ((128, "0000:c1:00"), (129, "0000:c2:00")):
+        (tmp_path / "bus" / f"{address}.0").mkdir(parents=True)
+        (tmp_path / "drm" / f"renderD{number}").mkdir(parents=True)
+        (tmp_path / "drm" / f"renderD{number}" / "device").symlink_to(tmp_path / "bus" / f"{address}.0")
+    monkeypatch.setattr(RocmBackend, "render_folder", tmp_path / "drm")
+    device = Device(0, "AMD Instinct MI300X", "gfx942", "0123456789abcdef", "0000:c2:00")
+    found = RocmBackend().access(device)
+    assert found.paths == ("/dev/kfd", "/dev/dri/renderD129")
+    assert found.environment == {"ROCR_VISIBLE_DEVICES": "GPU-0123456789abcdef"}
+    nameless = RocmBackend().access(Device(5, "AMD Instinct MI300X", "gfx942", "not-of-that-form"))
+    assert nameless.paths == ("/dev/kfd", "/dev/dri/renderD128", "/dev/dri/renderD129")
+    assert nameless.environment == {"ROCR_VISIBLE_DEVICES": "5"}
 
 
 @pytest.mark.parametrize(

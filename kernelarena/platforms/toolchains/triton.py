@@ -8,6 +8,8 @@ import importlib.metadata
 import os
 from collections.abc import Callable
 from functools import cache
+from pathlib import Path
+from typing import Any
 
 _DISTRIBUTIONS = ("triton", "pytorch-triton-rocm", "triton-rocm", "pytorch-triton", "triton-xpu")
 """PyPI's, and those that builds of torch for other runtimes bring."""
@@ -51,7 +53,7 @@ def preload() -> None:
     from triton.runtime.cache import triton_key
 
     triton_key()  # hashes the whole library: a third of a second
-    for warm in (_warm_ptxas, _warm_amd):
+    for warm in (_warm_ptxas, _warm_amd, native_driver):
         try:
             warm()
         except Exception:  # what cannot be warmed is loaded when it is needed
@@ -81,3 +83,19 @@ def _warm_amd() -> None:
 def _bitcode(folder: str) -> list[str]:
     lib = os.path.join(folder, "lib")
     return [os.path.join(lib, name) for name in sorted(os.listdir(lib)) if name.endswith(".bc")]
+
+
+@cache
+def native_driver() -> Any | None:
+    """Return Triton's driver object of this host's devices, or None where there are none; no device is touched.
+
+    It compiles and loads a helper in C, which takes a second that forked processes need not spend again.
+    """
+    import torch
+
+    node, name = ("/dev/kfd", "amd") if torch.version.hip else ("/dev/nvidiactl", "nvidia")
+    if not Path(node).exists() or os.environ.get("TRITON_INTERPRET"):
+        return None
+    from triton.backends import backends
+
+    return backends[name].driver()

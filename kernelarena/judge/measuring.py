@@ -1,0 +1,192 @@
+"""Measured evidence: the correctness and hidden gates on the chip itself."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from kernelarena.judge import health
+from kernelarena.judge.copying import CopyExchange
+from kernelarena.judge.device_stage import DeviceAccess
+from kernelarena.judge.gates import Venue, pass_gates
+from kernelarena.judge.problems import Problems
+from kernelarena.judge.sandbox import Quota
+from kernelarena.judge.session import Session
+from kernelarena.judge.zygote import Zygote
+from kernelarena.platforms.backend import backend_for
+from kernelarena.protocol import compile_cache
+from kernelarena.spec import Evidence, Gate, Kernel, Language, Platform, Reason, Status, Sweep, TaskSource
+from kernelarena.spec.vocabulary import ReasonGroup
+
+_QUOTA = Quota(address_space=None, resident=16 << 30)
+"""Runtimes of devices reserve addresses by the terabyte, and keep some gigabytes of the host's memory."""
+_CANDIDATES_SHARE = 0.5
+"""Of the device's memory: what a candidate's framework may allocate. The judge needs the rest for truths."""
+_LARGEST_SHARE = 1 / 64
+"""Of the device's memory: the tensors of one hidden shape. Its truth takes a dozen copies of them in float64."""
+_MUCH = 0.25
+"""Of the device's memory: whoever holds so much when the judge gets none has taken it."""
+_RETURN_SECONDS = 10.0
+"""For the driver to give back what an ended process held."""
+_LOST = getattr(torch, "AcceleratorError", RuntimeError)
+"""What torch raises when the device refuses: from then on, this process cannot use it."""
+
+
+class DeviceUnhealthy(Exception):
+    """The device does not do what it should, whatever kernel it is given."""
+
+
+class Bench:
+    """A device that this process has opened, with what is remembered between the kernels that it runs.
+
+    Parameters
+    ----------
+    platform
+        A chip that is in this host; the first of several is taken.
+
+    Raises
+    ------
+    DeviceUnhealthy
+        If the device cannot be opened.
+    """
+
+    def __init__(self, platform: Platform) -> None:
+        backend = backend_for(platform)
+        present = backend.present(platform) if backend is not None else []
+        if backend is None or not present:
+            raise DeviceUnhealthy(f"no {platform.title} is here any more")
+        access = backend.access(present[0])
+        self.paths = access.paths
+        try:
+            self._device = backend.open(present[0].index)
+        except RuntimeError as error:
+            raise DeviceUnhealthy(f"the device cannot be opened: {_one_line(error)}") from None
+        shared = self._device.exchange()
+        _, total = self._device.memory()
+        told = DeviceAccess(
+            environment=dict(access.environment), shared=shared is not None, memory=int(_CANDIDATES_SHARE * total)
+        )
+        self.platform = platform
+        self.probe = health.probe(Language.TORCH if backend.triton_target(platform) is None else Language.TRITON)
+        self.total = total
+        self.venue = Venue(
+            problems=Problems(platform, self._device.device),
+            exchange=shared or CopyExchange(self._device.device),
+            late=Reason.OFF_STREAM_WORK,
+            load={"device": told.model_dump()},
+            always=True,
+            max_bytes=int(_LARGEST_SHARE * total),
+        )
+        self.suspect = True
+        """Whether the device must prove itself before the next kernel is judged on it."""
+        self.lost = ""
+        """Why this process can use the device no more."""
+
+    def free(self) -> int:
+        """Return the bytes of device memory that nobody holds; this process keeps none that it does not use."""
+        self._device.trim()
+        return self._device.memory()[0]
+
+    def run(self, zygote: Zygote, kernel: Kernel, task: TaskSource, sweep: Sweep, hidden_seed: int) -> dict[str, Any]:
+        """Put one kernel through the gates on the device.
+
+        Raises
+        ------
+        DeviceUnhealthy
+            If the judge itself cannot use the device any more.
+        """
+        held = 0
+        try:
+            with Session(zygote, kernel, _QUOTA) as session:
+                try:
+                    return pass_gates(session, self.venue, kernel, task, sweep, hidden_seed)
+                except (torch.OutOfMemoryError, MemoryError):
+                    held = self.free()
+        except _LOST as error:
+            self.lost = f"the judge's own work on the device failed: {_one_line(error)}"
+            raise DeviceUnhealthy(self.lost) from None
+        return self._without_memory(held)
+
+    def _without_memory(self, before: int) -> dict[str, Any]:
+        """Say who is to blame for the judge's having got no memory, now that the kernel's process is ended."""
+        deadline = time.monotonic() + _RETURN_SECONDS
+        while (taken := self.free() - before) < _MUCH * self.total:
+            if time.monotonic() > deadline:
+                raise DeviceUnhealthy("the judge got no memory on the device, and the kernel does not hold it")
+            time.sleep(0.1)
+        return {
+            "status": Status.FAIL,
+            "gate": Gate.CORRECTNESS,
+            "reason": Reason.OUT_OF_MEMORY,
+            "detail": f"it held {taken >> 20} MiB of device memory, so that nothing was left for the judge; "
+            "free what a call does not need any more",
+        }
+
+
+def measure(
+    zygote: Callable[[], Zygote],
+    bench: Bench,
+    kernel: Kernel,
+    task: TaskSource,
+    sweep: Sweep,
+    hidden_seed: int,
+    compiled: dict[str, Any],
+) -> dict[str, Any]:
+    """Run a kernel on a device, on visible and hidden shapes.
+
+    Parameters
+    ----------
+    zygote
+        Returns the process to fork a candidate from.
+    bench
+        The device.
+    kernel, task, sweep, hidden_seed
+        What is judged, by what, how thoroughly, and what draws its inputs.
+    compiled
+        What the compile gate found under the persona of the chip. The chip has the last word; where both refuse, the
+        compile gate's words say more.
+
+    Returns
+    -------
+    dict
+        The fields of the verdict.
+
+    Raises
+    ------
+    DeviceUnhealthy
+        If no kernel can be judged here, this one or another.
+    """
+    if bench.lost:
+        raise DeviceUnhealthy(bench.lost)
+    if bench.suspect:
+        _check_health(zygote(), bench)
+    found = bench.run(zygote(), kernel, task, sweep, hidden_seed)
+    bench.suspect = found["status"] is Status.FAIL and found["reason"].group is ReasonGroup.RUN
+    return {"toolchain": compile_cache.toolchain(kernel.language), **_agreed(compiled, found)}
+
+
+def _check_health(zygote: Zygote, bench: Bench) -> None:
+    found = bench.run(zygote, bench.probe, health.TASK, health.SWEEP, hidden_seed=0)
+    if found["status"] is not Status.PASS:
+        raise DeviceUnhealthy(f"a kernel that is known to be right fails on it ({found['reason']}: {found['detail']})")
+
+
+def _agreed(compiled: dict[str, Any], found: dict[str, Any]) -> dict[str, Any]:
+    fields: dict[str, Any] = {name: compiled[name] for name in ("resources", "launches", "notes") if name in compiled}
+    fields |= {"evidence": Evidence.MEASURED, **found}
+    if compiled["status"] is not Status.FAIL:
+        return fields
+    if found["status"] is Status.PASS:
+        refusal = f"a process that only pretends to be the chip refused it ({compiled['reason']}: {compiled['detail']})"
+        return fields | {"notes": (*compiled.get("notes", ()), refusal)}
+    groups = compiled["reason"].group, found["reason"].group
+    if groups[0] is ReasonGroup.COMPILE and groups[1] in (ReasonGroup.COMPILE, ReasonGroup.RUN):
+        return fields | {name: compiled[name] for name in ("gate", "reason", "detail", "location", "log")}
+    return fields
+
+
+def _one_line(error: BaseException) -> str:
+    return " ".join(str(error).split())[:300]
