@@ -23,6 +23,8 @@ _PUBLIC = frozenset({"cgroup", "sched"})
 """Of another process: what programs look at to learn whether they are in a container."""
 _LISTS = frozenset({"/proc", "/dev/shm", "/dev/fd"})
 """Folders that list what other processes have."""
+_KEPT = frozenset({".cache", ".triton", ".nv", ".local", ".config"})
+"""Folders of a user's home that are there for the next kernel too; the candidate's own home is its scratch folder."""
 _OTHERS_SCRATCH = "kab-mc-"
 
 
@@ -82,6 +84,8 @@ class Files:
             return f"writes {real}, a file of the harness"
         if _below(real, self._python):
             return f"writes {real}, a file of the Python installation"
+        if not _KEPT.isdisjoint(real.split("/")):
+            return f"writes {real}, which is kept for other programs"
         if _below(real, self._temporary):
             return f"writes {real}, another kernel's file" if f"/{_OTHERS_SCRATCH}" in real else None
         if real.startswith(("/dev/", "/proc/")) or not os.path.isdir(os.path.dirname(real)):

@@ -7,17 +7,19 @@ It gives tampering its name, and fails kernels that tamper and compute the right
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
+from types import FunctionType, ModuleType
 from typing import Any
 
+from kernelarena.judge.integrity.doors import close_doors
 from kernelarena.judge.integrity.files import Files
 from kernelarena.judge.integrity.names import Names
 from kernelarena.judge.integrity.origin import KERNEL, Origins, Place
 from kernelarena.judge.integrity.rules import FORKED, Rule, rules
 from kernelarena.judge.integrity.state import State
-from kernelarena.judge.integrity.watched import watch, watch_ours
+from kernelarena.judge.integrity.watched import unwatched, watch, watch_ours
 from kernelarena.spec import Reason
 
 _LIMIT = 20  # acts; one fails the kernel
@@ -47,36 +49,57 @@ class Guard:
         What the candidate may write to.
     """
 
+    acts: Callable[[], list[dict[str, Any]]]
+    """Returns what was noticed since `arm`, as plain data of the form of `Act`; never forgets anything.
+
+    A function of the object's own, so that a kernel that replaces methods of this class changes nothing.
+    """
+
     def __init__(self, folder: Path, scratch: Path) -> None:
-        self._origins = Origins(folder, scratch)
-        self._names = prepare()
-        self._names.settle()
-        watch_ours(self._names)
-        self._files = Files(scratch)
-        self._state = State(self._origins)
-        self._acts: list[dict[str, Any]] = []
-        self._known: set[str] = set()
+        origins, notes, names = Origins(folder, scratch), Notes(), prepare()
+        names.settle()
+        watch_ours(names)
+        self._state = state = State(origins, names)
         self._armed = False
+        table = rules(Files(scratch), names, lambda name: origins.of(name) != KERNEL)
+        note, changed, late, noted = notes.note, names.changed, _late, notes.all
+        hook = _hook(table, origins, note, state.forked)
+
+        def arm() -> None:
+            state.begin()
+            close_doors(origins, note)
+            sys.addaudithook(hook)
+
+        def acts() -> list[dict[str, Any]]:
+            if self._armed:
+                for label, reason, now in (*changed(), *late(names, origins)):
+                    note(f"replaces {label}", _ADVICE, reason, origins.defined_at(now), label)
+                for found in state.changed():
+                    note(*found)
+            return noted()
+
+        self._arm, self.acts = arm, acts
+
+    def hold(self, *objects: object) -> None:
+        """Watch that objects of the harness keep their class, and that none of their methods is replaced."""
+        self._state.hold(*objects)
 
     def arm(self) -> None:
-        """Begin to watch; called once, just before the kernel's module is imported."""
-        if self._armed:
-            return
-        self._armed = True
-        self._state.begin()
-        table = rules(self._files, self._names, lambda name: self._origins.of(name) != KERNEL)
-        sys.addaudithook(_hook(table, self._origins, self._note, self._state.forked))
+        """Begin to watch; called just before the kernel's module is imported."""
+        if not self._armed:
+            self._armed = True
+            self._arm()
 
-    def acts(self) -> list[dict[str, Any]]:
-        """Return what was noticed since `arm`, as plain data of the form of `Act`."""
-        if self._armed:
-            for label, reason, now in self._names.changed():
-                self._note(f"replaces {label}", _ADVICE, reason, self._origins.defined_at(now), key=label)
-            for seen, advice, reason, place in self._state.changed():
-                self._note(seen, advice, reason, place)
-        return [dict(act) for act in self._acts]
 
-    def _note(self, seen: str, advice: str, reason: Reason, place: Place, key: str = "") -> None:
+class Notes:
+    """Acts, each once."""
+
+    def __init__(self) -> None:
+        self._acts: list[dict[str, Any]] = []
+        self._known: set[str] = set()
+
+    def note(self, seen: str, advice: str, reason: Reason, place: Place, key: str = "") -> None:
+        """Take note of what was seen, unless it is known already, by ``key`` or by its words."""
         key = key or seen
         if key in self._known or len(self._acts) >= _LIMIT:
             return
@@ -86,6 +109,22 @@ class Guard:
         self._acts.append(
             {"reason": reason.value, "detail": f"it {seen[:300]}{where}; {advice}", "file": file[:300], "line": line}
         )
+
+    def all(self) -> list[dict[str, Any]]:
+        """Return what was noted, in order."""
+        return [dict(act) for act in self._acts]
+
+
+def _late(names: Names, origins: Origins) -> Iterator[tuple[str, Reason, object]]:
+    """Yield what the kernel put into modules of ours that it was the first to import; then watch those too."""
+    for module in [*unwatched(names)]:
+        owners: list[ModuleType | type] = [module]
+        owners += [value for value in [*vars(module).values()] if isinstance(value, type)]
+        for label, held in ((owner.__name__, vars(owner)) for owner in owners):
+            for name, value in [*held.items()]:
+                if type(value) is FunctionType and origins.within(value.__code__.co_filename) is not None:
+                    yield f"{label}.{name}", Reason.JUDGE_TAMPERING, value
+    watch_ours(names)
 
 
 def _hook(

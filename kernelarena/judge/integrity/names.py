@@ -34,11 +34,16 @@ class _Namespace:
         self.names: list[object] = []
         self.values: list[object] = []
         self.tags: list[Tag] = []
+        self.first: dict[int, object] = {}
+        """What names held before we replaced it, by position: it comes back when a platform's face is taken off."""
 
     def changed(self) -> Iterator[int]:
         """Yield the positions of names that hold something else."""
         if not all(map(is_, map(self.get, self.names), self.values)):
-            yield from (i for i, name in enumerate(self.names) if self.get(name) is not self.values[i])
+            for index, name in enumerate(self.names):
+                now = self.get(name)
+                if now is not self.values[index] and (now is None or now is not self.first.get(index)):
+                    yield index
 
 
 class Names:
@@ -141,13 +146,20 @@ class Names:
     def settle(self) -> None:
         """Take everything as it is now: what has been replaced up to here was replaced by us."""
         for space in self._namespaces.values():
-            for index in space.changed():
+            for index in [*space.changed()]:
+                space.first.setdefault(index, space.values[index])
                 space.values[index] = value = space.get(space.names[index])
                 self._value(value, space.tags[index])
         self._memory = [*map(_memory, self._views)]
         self._cells = [(cell, cell.cell_contents, tag) for cell, _, tag in self._cells]
         for key, (held, _, _, inherited, tag) in self._classes.items():
             self._classes[key] = held, len(held), frozenset(held), inherited, tag
+
+    @property
+    def faceless(self) -> bool:
+        """Whether all that we had replaced when things were settled has been put back."""
+        replaced = [(space, index) for space in self._namespaces.values() for index in space.first]
+        return bool(replaced) and all(space.get(space.names[i]) is space.first[i] for space, i in replaced)
 
     def changed(self) -> Iterator[tuple[str, Reason, object]]:
         """Yield label, reason and what is there now (None if that is not known) of all that is not as it was."""

@@ -91,6 +91,7 @@ def rules(files: Files, names: Names, is_library: Callable[[str], bool]) -> dict
         "os.listdir": Rule(files.listed, _LEAVE_FILES),
         "os.scandir": Rule(files.listed, _LEAVE_FILES),
         "os.remove": Rule(files.changed, _LEAVE_FILES),
+        "os.mkdir": Rule(lambda path, _, here: files.changed(path, here), _LEAVE_FILES),
         "os.rmdir": Rule(files.changed, _LEAVE_FILES),
         "os.rename": Rule(
             lambda old, new, there, here: files.changed(old, there) or files.changed(new, here), _LEAVE_FILES

@@ -17,19 +17,29 @@ from types import FunctionType, MethodType
 import torch
 import torch.library
 
+from kernelarena.judge.integrity.names import Names
 from kernelarena.judge.integrity.origin import Origins, Place
 from kernelarena.judge.integrity.watched import OVERRIDDEN
 from kernelarena.spec import Reason
+
+# Taken here, since kernels that take them are noticed (doors).
+_dispatch_length: Callable[[], int] = torch._C._len_torch_dispatch_stack
+_dispatch_at: Callable[[int], object] = torch._C._get_dispatch_stack_at
+_function_length: Callable[[], int] = torch._C._len_torch_function_stack
+_function_at: Callable[[int], object] = torch._C._get_function_stack_at
 
 Found = tuple[str, str, Reason, Place]
 """What was seen in words that follow "it", what to do about it, the reason, and where."""
 
 _NOWHERE: Place = ("", None)
+_ALONE = "the harness's own objects are not a kernel's to change; leave them alone"
 _LEAVE = "whatever watches the interpreter also watches the harness; remove it before the entry returns"
 _REGISTERED = re.compile(r"registered at (.+):(\d+) ::")
 _HANGS = signal.SIGUSR1
 """The signal by which the judge asks where a kernel hangs."""
-_DEFAULT, _IGNORED = signal.SIG_DFL, signal.SIG_IGN
+_FINISH = "all work of a call must be done, or enqueued, when the entry returns"
+_TIMERS = ((signal.ITIMER_REAL, signal.SIGALRM), (signal.ITIMER_VIRTUAL, signal.SIGVTALRM),
+           (signal.ITIMER_PROF, signal.SIGPROF))  # fmt: skip
 
 
 class State:
@@ -41,15 +51,18 @@ class State:
         Tells the kernel's code from others'.
     """
 
-    def __init__(self, origins: Origins) -> None:
+    def __init__(self, origins: Origins, names: Names) -> None:
         self._origins = origins
+        self._names = names
+        self._held: list[tuple[object, type]] = []
         self._forked: list[Place] = []
         self._dispatch = _dispatch_modes
         self._function = _function_modes
         self._overrides: set[str] = torch.library._impls
         self._dump: Callable[[str], str] = torch._C._dispatch_dump
         self._look: tuple[Callable[[], Iterator[Found]], ...] = (
-            self._callbacks, self._tracing, self._handler, self._modes, self._operators, self._processes,
+            self._callbacks, self._alarms, self._tracing, self._handler, self._modes, self._objects,
+            self._operators, self._processes,
         )  # fmt: skip
 
     def begin(self) -> None:
@@ -58,8 +71,13 @@ class State:
         self._handled = signal.getsignal(_HANGS)
         self._dispatch_before = self._dispatch()
         self._function_before = self._function()
+        self.hold(*self._dispatch_before, *self._function_before)
         self._operators_before = frozenset(self._overrides)
         self._command = _command(os.getpid())
+
+    def hold(self, *objects: object) -> None:
+        """Watch that objects of ours keep their class and their methods."""
+        self._held += [(one, type(one)) for one in objects]
 
     def forked(self, place: Place) -> None:
         """Note that the kernel itself forked this process."""
@@ -76,10 +94,17 @@ class State:
             if (place := self._kernels(callback)) is not None:
                 yield (
                     "left a function behind that runs at every garbage collection",
-                    "all work of a call must be done, or enqueued, when the entry returns",
+                    _FINISH,
                     Reason.DEFERRED_WORK,
                     place,
                 )
+
+    def _alarms(self) -> Iterator[Found]:
+        """Yield timers of the system that will run the kernel's code later."""
+        for timer, number in _TIMERS:
+            place = self._kernels(signal.getsignal(number)) if signal.getitimer(timer)[0] else None
+            if place is not None:
+                yield f"left a timer behind that runs its code ({number.name})", _FINISH, Reason.DEFERRED_WORK, place
 
     def _tracing(self) -> Iterator[Found]:
         for name, function in (("trace", sys.gettrace()), ("profile", sys.getprofile())):
@@ -102,22 +127,14 @@ class State:
             ("function", self._function_before, self._function()),
         ):
             stack = iter(now)
-            if not all(any(mode is other for other in stack) for mode in before):
+            gone = not all(any(mode is other for other in stack) for mode in before)
+            if gone and not self._names.faceless:
                 yield (
                     f"took the harness's own mode off torch's stack of {kind} modes",
                     "leave modes that the kernel did not enter alone",
                     Reason.JUDGE_TAMPERING,
                     _NOWHERE,
                 )
-            for mode in before:
-                for name in vars(mode):
-                    if type(vars(type(mode)).get(name)) is FunctionType:
-                        yield (
-                            f"gave the harness's own {kind} mode another '{name}'",
-                            "leave it alone",
-                            Reason.JUDGE_TAMPERING,
-                            self._kernels(vars(mode)[name]) or _NOWHERE,
-                        )
             for mode in now:
                 if (place := self._kernels(_method(type(mode), f"__torch_{kind}__"))) is not None:
                     yield (
@@ -126,6 +143,21 @@ class State:
                         Reason.JUDGE_TAMPERING,
                         place,
                     )
+
+    def _objects(self) -> Iterator[Found]:
+        """Yield objects of ours that were given another class, or a method of their own."""
+        for one, cls in self._held:
+            if type(one) is not cls:
+                yield f"changed the class of the harness's {cls.__name__}", _ALONE, Reason.JUDGE_TAMPERING, _NOWHERE
+                continue
+            own = vars(one)
+            for name in [name for name in own if type(_method(cls, name)) is FunctionType]:
+                yield (
+                    f"replaces '{name}' of the harness's {cls.__name__}",
+                    _ALONE,
+                    Reason.JUDGE_TAMPERING,
+                    self._kernels(own[name]) or _NOWHERE,
+                )
 
     def _operators(self) -> Iterator[Found]:
         if len(self._overrides) == len(self._operators_before):
@@ -147,21 +179,40 @@ class State:
 
     def _processes(self) -> Iterator[Found]:
         """Yield forks that are still there: they run as what this process does, unlike programs that it started."""
-        if self._forked and any(_command(pid) == self._command for pid in _running_children()):
-            yield (
-                "forked a process that still runs after the entry returned",
-                "all work of a call must be done, or enqueued, when the entry returns; wait for the process",
-                Reason.DEFERRED_WORK,
-                self._forked[-1],
-            )
+        if not self._forked:
+            return
+        for pid in _running_children():
+            if _command(pid) != self._command:
+                continue
+            if _session(pid) != _session(0):
+                yield (
+                    "forked a process that left the session which is ended with the kernel",
+                    "wait for processes that the kernel starts",
+                    Reason.JUDGE_TAMPERING,
+                    self._forked[-1],
+                )
+            else:
+                yield (
+                    "forked a process that still runs after the entry returned",
+                    f"{_FINISH}; wait for the process",
+                    Reason.DEFERRED_WORK,
+                    self._forked[-1],
+                )
 
     def _kernels(self, function: object) -> Place | None:
-        """Return where the kernel defines a function, or None if it is not the kernel's."""
-        if type(function) is MethodType:
-            function = function.__func__
-        if type(function) is not FunctionType or not self._origins.owns(function.__code__):
-            return None
-        return self._origins.defined_at(function)
+        """Return where the kernel defines a function, or None if it is not the kernel's.
+
+        Torch wraps what modes define in functions of its own, which name what they wrap.
+        """
+        for _ in range(5):
+            if type(function) is MethodType:
+                function = function.__func__
+            if type(function) is not FunctionType:
+                return None
+            if self._origins.owns(function.__code__):
+                return self._origins.defined_at(function)
+            function = function.__dict__.get("__wrapped__")
+        return None
 
 
 def _method(cls: type, name: str) -> object:
@@ -171,13 +222,11 @@ def _method(cls: type, name: str) -> object:
 
 
 def _dispatch_modes() -> list[object]:
-    count: int = torch._C._len_torch_dispatch_stack()
-    return [torch._C._get_dispatch_stack_at(index) for index in range(count)]
+    return [_dispatch_at(index) for index in range(_dispatch_length())]
 
 
 def _function_modes() -> list[object]:
-    count: int = torch._C._len_torch_function_stack()
-    return [torch._C._get_function_stack_at(index) for index in range(count)]
+    return [_function_at(index) for index in range(_function_length())]
 
 
 def _is_caught(number: int) -> bool:
@@ -201,6 +250,13 @@ def _runs(pid: int) -> bool:
         return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
     except OSError:
         return False
+
+
+def _session(pid: int) -> int:
+    try:
+        return os.getsid(pid)
+    except OSError:
+        return 0
 
 
 def _command(pid: int) -> bytes:

@@ -123,16 +123,21 @@ def _launches(names: Names) -> None:
         names.entry(executor, vars(executor), "__call__", ("triton.runtime.interpreter.GridExecutor.__call__", _JUDGE))
 
 
-def watch_ours(names: Names) -> None:
-    """Watch every function, class and constant of the harness that is loaded and not watched yet."""
+def unwatched(names: Names) -> Iterator[ModuleType]:
+    """Yield the harness's modules that are loaded and not watched yet."""
     for name, module in [*sys.modules.items()]:
-        if name.partition(".")[0] != "kernelarena" or type(module) is not ModuleType or names.has(module):
-            continue
+        if name.partition(".")[0] == "kernelarena" and type(module) is ModuleType and not names.has(module):
+            yield module
+
+
+def watch_ours(names: Names) -> None:
+    """Watch every function, class and constant of the harness's modules that are not watched yet."""
+    for module in [*unwatched(names)]:
         held = vars(module)
         names.module(module, _JUDGE, [key for key in held if key[:2] != "__"])
         for value in [*held.values()]:
-            if isinstance(value, type) and value.__module__ == name:
-                names.methods(value, _JUDGE, f"{name}.{value.__qualname__}", closed=True)
+            if isinstance(value, type) and value.__module__ == module.__name__:
+                names.methods(value, _JUDGE, f"{module.__name__}.{value.__qualname__}", closed=True)
 
 
 def _modules(names: Names) -> None:
@@ -142,9 +147,11 @@ def _modules(names: Names) -> None:
                "triton.testing", "signal", "ctypes"}  # fmt: skip
     watched |= {module.__name__ for module in (*_PLUMBING, *_device_modules())}
     watched |= {name for name in modules if name.partition(".")[0] == "kernelarena"}
+    clocks = {"time", "datetime", "statistics"}
     for name in sorted(watched & modules.keys()):
-        names.entry(modules, modules, name, (f"sys.modules['{name}']", _JUDGE))
+        reason = _TIMER if name in clocks else _JUDGE
+        names.entry(modules, modules, name, (f"sys.modules['{name}']", reason))
         parent, _, child = name.rpartition(".")
-        if parent in modules and child in vars(modules[parent]):
-            names.entry(modules[parent], vars(modules[parent]), child, (name, _JUDGE))
+        if parent in modules:
+            names.entry(modules[parent], vars(modules[parent]), child, (name, reason))
     names.entry(sys, vars(sys), "modules", ("sys.modules", _JUDGE))

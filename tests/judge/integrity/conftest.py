@@ -13,9 +13,11 @@ import pytest
 import torch
 import triton.testing  # noqa: F401  # a guard watches what is loaded
 
+import kernelarena.judge.arena  # noqa: F401
 from kernelarena.judge.integrity import Act, Guard, prepare
 from kernelarena.protocol.entry import load_entry
 
+_ENTRY = "\n\ndef entry(x):\n    return x\n"
 Noticed = Callable[..., list[Act]]
 
 
@@ -28,30 +30,29 @@ def _prepared() -> None:
 def noticed(tmp_path: Path) -> Noticed:
     """Returns the acts of a kernel: those of its import, of a call of its ``entry``, and of another call.
 
-    What the kernel raises is raised again, unless it may fail: most acts are seen whether they succeed or not.
+    An ``entry`` that does nothing is added where the source has none. What the kernel raises is raised again, unless it
+    may fail: most acts are seen whether they succeed or not.
     """
 
     def run(source: str, *, may_fail: bool = False, before: str = "") -> list[Act]:
         scratch = tmp_path / f"kab-mc-{len(os.listdir(tmp_path))}"
         folder = scratch / "kernel"
         folder.mkdir(parents=True)
-        (folder / "kernel.py").write_text(textwrap.dedent(source))
-        read, write = os.pipe()
+        source = textwrap.dedent(source)
+        (folder / "kernel.py").write_text(source if "def entry(" in source else source + _ENTRY)
+        answer = scratch / "answer.json"
         pid = os.fork()
         if pid == 0:
-            os.close(read)
-            said: dict[str, object] = {}
+            write, said = answer.write_text, {}
             try:
                 said["acts"] = _watch(folder, scratch, may_fail, before)
             except BaseException:
                 said["error"] = traceback.format_exc()
             finally:
-                os.write(write, json.dumps(said).encode()[:60_000])
+                write(json.dumps(said))
                 os._exit(0)
-        os.close(write)
-        with os.fdopen(read, "rb") as pipe:
-            said = json.loads(pipe.read())
         os.waitpid(pid, 0)
+        said = json.loads(answer.read_text())
         assert "error" not in said, said["error"]
         return [Act.model_validate(act) for act in said["acts"]]
 
@@ -62,7 +63,7 @@ def _watch(folder: Path, scratch: Path, may_fail: bool, before: str) -> list[dic
     torch.set_num_threads(1)  # a thread pool that the parent has started does not exist here
     os.chdir(scratch)
     os.environ.update(HOME=str(scratch), TMPDIR=str(scratch))
-    write = os.write, json.dumps, json.loads
+    dumps = json.dumps
     exec(before)
     guard = Guard(folder, scratch)
     guard.arm()
@@ -77,6 +78,6 @@ def _watch(folder: Path, scratch: Path, may_fail: bool, before: str) -> list[dic
             raise
         first = []
     acts = guard.acts()
-    os.write, json.dumps, json.loads = write  # the kernel may have replaced what the answer needs
+    json.dumps = dumps  # the kernel may have replaced it
     assert acts[: len(first)] == first
     return acts

@@ -7,7 +7,12 @@ import pytest
 
 HONEST = {
     "nothing": "def entry(x):\n    return x",
-    "own source": "from pathlib import Path\n\ndef entry(x):\n    Path(__file__).read_text()\n    list(Path(__file__).parent.iterdir())",
+    "own source": """
+        from pathlib import Path
+        def entry(x):
+            Path(__file__).read_text()
+            list(Path(__file__).parent.iterdir())
+        """,
     "files in its folder": """
         import os, shutil, tempfile
         from pathlib import Path
@@ -230,9 +235,10 @@ HONEST = {
     "default device": "import torch\ntorch.set_default_device('cpu')\n\ndef entry(x):\n    return torch.ones(2)",
     "imports of many": """
         import asyncio, cProfile, csv, ctypes, decimal, fractions, hashlib, http.client, importlib.metadata, ipaddress
-        import multiprocessing, pickle, pprint, random, sqlite3, ssl, string, textwrap, unittest.mock, urllib.request, uuid
+        import multiprocessing, pickle, pprint, random, sqlite3, ssl, string, textwrap, unittest.mock, uuid
         import numpy.testing, numpy.linalg, torch.distributed, torch.func, torch.fx, torch.profiler, torch.sparse
-        import torch.utils.benchmark, torch.utils.cpp_extension, torch.utils.checkpoint, torch.nn.functional, torch.export
+        import torch.utils.benchmark, torch.utils.cpp_extension, torch.utils.checkpoint, torch.nn.functional
+        import torch.export, urllib.request
         import torch.nn.attention.flex_attention, torch.cuda.amp, torch._prims, torch._refs, torch._decomp
         def entry(x):
             importlib.metadata.version("torch")
