@@ -5,58 +5,28 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import shutil
-import signal
+import secrets
+import select
 import sys
-import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from kernelarena.judge import sandbox
+from kernelarena.judge.ending import HUNG_UP, UNASKED, CandidateEnded, died, outgrew, stopped
+from kernelarena.judge.nursery import remove_abandoned
 from kernelarena.judge.wire import Wire, WireError, WireTimeout
-from kernelarena.judge.zygote import Zygote
+from kernelarena.judge.zygote import Zygote, ZygoteLost
 from kernelarena.spec import Kernel, Location, Reason
 
-_TICK = 0.1  # seconds between looks at the memory in use
+__all__ = ["CandidateEnded", "Session", "line_of", "locate", "remove_abandoned"]
+
 _LOG_TAIL = 16 << 10
-# Followed by the judge's process id, so that what a killed judge left can be told from what is in use.
-_SCRATCH = "kab-mc-"
-_ABANDONED = 3600.0  # seconds; no cell takes as long
-_SIGNALS = {
-    signal.SIGSEGV: (Reason.ILLEGAL_ACCESS, "it accessed memory that is not its own (SIGSEGV)"),
-    signal.SIGBUS: (Reason.ILLEGAL_ACCESS, "it accessed memory that is not there (SIGBUS)"),
-    signal.SIGABRT: (Reason.CRASH, "it aborted (SIGABRT)"),
-    signal.SIGFPE: (Reason.CRASH, "it divided by zero (SIGFPE)"),
-    signal.SIGILL: (Reason.CRASH, "it executed an illegal instruction (SIGILL)"),
-    signal.SIGKILL: (Reason.OUT_OF_MEMORY, "it was ended by the system, which does so when memory runs out (SIGKILL)"),
-}
-
-
-class CandidateEnded(Exception):
-    """The candidate crashed, hung or outgrew its quota.
-
-    Parameters
-    ----------
-    reason
-        ``timeout``, ``out-of-memory``, ``illegal-access`` or ``crash``.
-    detail
-        What happened, as the end of a sentence about the kernel.
-    location
-        The kernel's own line that was being executed, where that is known.
-    exit_code
-        As :mod:`subprocess` gives it, negative for a signal; None if the judge had to end it.
-    """
-
-    def __init__(
-        self, reason: Reason, detail: str, location: Location | None = None, exit_code: int | None = None
-    ) -> None:
-        super().__init__(detail)
-        self.exit_code = exit_code
-        self.reason = reason
-        self.detail = detail
-        self.location = location
+_MESSAGE = 8 << 20  # bytes; a hostile message costs the judge many times its size
+_TALK = 64 << 20  # bytes in answer to one request, in however many messages
+_LAST_WORDS = 0.3  # seconds for the candidate to print its stack
+_VERDICT = 2.0  # seconds for its first process to say how it ended
 
 
 class Session:
@@ -70,25 +40,41 @@ class Session:
         The kernel; only its files reach the candidate.
     quota
         Resource limits.
+
+    Attributes
+    ----------
+    folder
+        Where the kernel's files lie, as the candidate sees it; the host need not have such a folder.
+    isolation
+        Which layers keep the candidate from what is not its own.
     """
 
     def __init__(self, zygote: Zygote, kernel: Kernel, quota: sandbox.Quota | None = None) -> None:
         self._zygote = zygote
         self._quota = quota or sandbox.Quota()
         self._kernel = kernel
-        self._scratch = Path(tempfile.mkdtemp(prefix=f"{_SCRATCH}{os.getpid()}-"))
-        self.folder = self._scratch / "kernel"
-        write_files(kernel, self.folder)
-        self._log = os.memfd_create("log", os.MFD_CLOEXEC)
-        self._wire, theirs = Wire.pair()
-        try:
-            with theirs:
-                self._pid = zygote.fork(theirs, self._log, str(self._scratch), self._quota)
-        except BaseException:
-            self._wire.close()
-            self._clean()
-            raise
+        check_names(kernel)
         self._ended = False
+        self._tail = b""
+        self._log, log = os.pipe()
+        os.set_blocking(self._log, False)
+        self._wire, talk = Wire.pair(limit=_MESSAGE, takes_files=False)
+        self._control, control = Wire.pair(takes_files=False)
+        try:
+            with talk, control:
+                forked = zygote.fork(talk, log, control, kernel.files, self._quota)
+        except BaseException:
+            self._close_descriptors()
+            raise
+        finally:
+            os.close(log)
+        self._pid = forked.pid
+        self._scratch = forked.scratch
+        self.folder = Path(forked.scratch, "kernel")
+        self.isolation = zygote.isolation
+        self._polling = select.poll()
+        for channel in (self._wire, self._control, self._log):
+            self._polling.register(channel, select.POLLIN)
 
     def __enter__(self) -> Session:
         return self
@@ -99,12 +85,22 @@ class Session:
     def ask(self, request: dict[str, Any], seconds: float, files: Sequence[int] = ()) -> dict[str, Any]:
         """Send a request and return the answer to it.
 
+        The request is given a number that nobody can guess, unless it has one (``id``), and the answer must repeat it.
+
         Raises
         ------
         CandidateEnded
-            If no answer came: the reason says why.
+            If no answer came, or one to a question that was not asked: the reason says why.
+        ZygoteLost
+            If the candidate went away through no doing of its own.
         """
-        return next(self.stream(request, seconds, files))
+        request = {"id": secrets.token_hex(8), **request}
+        if self._take() is not None:
+            raise self._give_up(UNASKED)
+        answer = next(self.stream(request, seconds, files))
+        if answer.get("id") != request["id"]:
+            raise self._give_up(UNASKED)
+        return answer
 
     def stream(self, request: dict[str, Any], seconds: float, files: Sequence[int] = ()) -> Iterator[dict[str, Any]]:
         """Send a request and yield messages as they come, for as long as the caller wants more.
@@ -112,132 +108,179 @@ class Session:
         Raises
         ------
         CandidateEnded
-            If the candidate ended, or the deadline passed.
+            If the candidate ended, said too much, or the deadline passed.
+        ZygoteLost
+            If the candidate went away through no doing of its own.
         """
+        if self._ended:
+            raise CandidateEnded(Reason.CRASH, "its process has been ended already")
         deadline = time.monotonic() + seconds
+        heard = self._wire.received
         try:
-            self._wire.send(request, files)
-            while True:
-                yield self._receive(deadline, seconds)
+            self._wire.send(request, files, deadline)
+        except WireTimeout:
+            raise self._late(seconds) from None
         except WireError:
             raise self._post_mortem() from None
+        while True:
+            message = self._receive(deadline, seconds)
+            if self._wire.received - heard > _TALK:
+                raise self._give_up((Reason.JUDGE_TAMPERING, f"it sent more than {_TALK >> 20} MiB in one answer"))
+            yield message
 
     def _receive(self, deadline: float, seconds: float) -> dict[str, Any]:
         while True:
-            now = time.monotonic()
-            if now >= deadline:
-                location = self._where_it_hangs()
-                self.close()
-                raise CandidateEnded(Reason.TIMEOUT, f"it did not answer within {seconds:g} s and was ended", location)
-            try:
-                return self._wire.receive(min(deadline, now + _TICK))
-            except WireTimeout:
-                used = sandbox.resident_bytes(self._pid)
-                if used > self._quota.resident:
-                    location = self._where_it_hangs()
-                    self.close()
-                    limit = self._quota.resident >> 20
-                    raise CandidateEnded(
-                        Reason.OUT_OF_MEMORY, f"it used {used >> 20} MiB of memory; it may use {limit} MiB", location
-                    ) from None
+            if (message := self._take()) is not None:
+                return message
+            remaining = deadline - time.monotonic()
+            if remaining <= 0:
+                raise self._late(seconds)
+            ready = {descriptor for descriptor, _ in self._polling.poll(remaining * 1000)}
+            if self._log in ready:
+                self._drain()
+            # What the candidate said before its end counts, so its first process is heard last.
+            if self._control.fileno() in ready and self._wire.fileno() not in ready:
+                raise self._post_mortem()
+
+    def _take(self) -> dict[str, Any] | None:
+        try:
+            return self._wire.try_receive()
+        except WireError:
+            raise self._post_mortem() from None
+
+    def _late(self, seconds: float) -> CandidateEnded:
+        location = self._where_it_hangs()
+        return self._give_up((Reason.TIMEOUT, f"it did not answer within {seconds:g} s and was ended"), location)
+
+    def _give_up(self, why: tuple[Reason, str], location: Location | None = None) -> CandidateEnded:
+        """End the candidate; return what is to be raised."""
+        self._drain()
+        self.close()
+        return CandidateEnded(*why, location)
 
     def _where_it_hangs(self) -> Location | None:
         """Have the candidate print its stack, and find the kernel's line in it."""
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(self._pid, signal.SIGUSR1)
-        time.sleep(0.2)
+        before = self._tail.count(_STACK)
+        with contextlib.suppress(WireError, WireTimeout):
+            self._control.send({"stack": True}, deadline=time.monotonic() + _LAST_WORDS)
+        end = time.monotonic() + _LAST_WORDS
+        waiting = select.poll()
+        waiting.register(self._log, select.POLLIN)
+        while (left := end - time.monotonic()) > 0 and waiting.poll(left * 1000):
+            self._drain()
+            if self._tail.count(_STACK) > before:
+                end = min(end, time.monotonic() + 0.02)  # the lines follow at once
         return self.location_in_log()
 
-    def _post_mortem(self) -> CandidateEnded:
-        """Say how the candidate ended; its wire is closed already."""
-        status = self._zygote.wait(self._pid, seconds=1.0)
+    def _post_mortem(self) -> Exception:
+        """Say how the candidate ended: its wire is closed, or its first process has something to say."""
+        try:
+            told = self._control.receive(time.monotonic() + _VERDICT)
+        except WireTimeout:
+            return self._give_up(HUNG_UP)
+        except WireError:
+            return self._vanished()
+        self._drain()
+        location = self.location_in_log()
+        if "broken" in told:
+            self.close()
+            return ZygoteLost(told["broken"])
+        if "over" in told:
+            return self._give_up(outgrew(told["over"], self._quota), location)
+        if "stopped" in told:
+            return self._give_up(stopped(told["stopped"]))
+        self.close()
+        return died(told["ended"], location, no_memory=told["no-memory"])
+
+    def _vanished(self) -> Exception:
+        """Say what became of a candidate whose first process ended without a word."""
+        status = self._zygote.wait(self._pid, _VERDICT)
+        self._drain()
         location = self.location_in_log()
         self.close()
-        if status is None:
-            return CandidateEnded(Reason.CRASH, "it closed its connection and had to be ended", location)
-        if os.WIFSIGNALED(status):
-            reason, words = _SIGNALS.get(
-                signal.Signals(os.WTERMSIG(status)), (Reason.CRASH, f"signal {os.WTERMSIG(status)} ended it")
-            )
-            return CandidateEnded(reason, words, location, -os.WTERMSIG(status))
-        return CandidateEnded(
-            Reason.CRASH,
-            f"its process ended by itself with exit code {os.WEXITSTATUS(status)}",
-            location,
-            os.WEXITSTATUS(status),
-        )
+        if status is not None and os.WIFSIGNALED(status):
+            return died(status, location, no_memory=True)
+        return ZygoteLost("the process that looks after a candidate was lost, and the candidate with it")
+
+    def _drain(self) -> None:
+        """Take in what the candidate has printed, and keep the end of it."""
+        # A bounded number of times: it may print faster than this reads.
+        for _ in range(64):
+            try:
+                data = os.read(self._log, 1 << 16)
+            except BlockingIOError:
+                return
+            if not data:
+                with contextlib.suppress(KeyError):
+                    self._polling.unregister(self._log)
+                return
+            self._tail = (self._tail + data)[-_LOG_TAIL:]
 
     def log(self) -> str:
         """Return the end of what the candidate printed, with paths as the kernel's author knows them.
 
-        The scratch folder's name changes with every run, and would make equal runs differ.
+        The scratch folder's name may change with every run, and would make equal runs differ.
         """
-        text = self._raw_log().replace(f"{self.folder}/", "").replace(str(self._scratch), "~")
+        if not self._ended:
+            self._drain()
+        text = self._raw_log().replace(f"{self.folder}/", "").replace(self._scratch, "~")
         return text.replace(f"{sys.prefix}/", "")
 
     def _raw_log(self) -> str:
-        size = os.fstat(self._log).st_size
-        return os.pread(self._log, _LOG_TAIL, max(0, size - _LOG_TAIL)).decode("utf-8", "replace")
+        return self._tail.decode("utf-8", "replace")
 
     def location_in_log(self) -> Location | None:
         """Return the innermost line of the kernel's own source in the stack that was printed last."""
-        stack = self._raw_log().rsplit("most recent call first", 1)[-1]
+        stack = self._raw_log().rsplit(_STACK.decode(), 1)[-1]
         for path, line in re.findall(r'File "([^"]+)", line (\d+)', stack):
             if (found := locate(self._kernel, self.folder, path, int(line))) is not None:
                 return found
         return None
 
-    def close(self) -> None:
-        """End the candidate with all its children and throw its folder away."""
-        if self._ended:
-            return
-        self._ended = True
-        self._zygote.end(self._pid)
+    def close(self, *, wait: float = 0.0) -> None:
+        """End the candidate with all its children and throw its folder away.
+
+        Parameters
+        ----------
+        wait
+            Seconds to wait until all of them are gone, so that whatever they held (a device's memory) is free.
+        """
+        if not self._ended:
+            self._ended = True
+            self._drain()
+            self._zygote.end(self._pid)
+            self._close_descriptors()
+        if wait:
+            self._zygote.wait(self._pid, wait)
+        self._zygote.forget(self._pid)
+
+    def _close_descriptors(self) -> None:
         self._wire.close()
-        self._clean()
-
-    def _clean(self) -> None:
-        shutil.rmtree(self._scratch, ignore_errors=True)
-
-    def __del__(self) -> None:
-        with contextlib.suppress(OSError, AttributeError):
-            os.close(self._log)
+        self._control.close()
+        os.close(self._log)
 
 
-def remove_abandoned() -> None:
-    """Remove scratch folders of judges that were killed before they could do it themselves.
-
-    Only those that have lain for an hour: where containers share the folder, a judge that is at work in another one
-    has a process id that does not exist here.
-    """
-    for folder in Path(tempfile.gettempdir()).glob(f"{_SCRATCH}*-*"):
-        owner = folder.name.removeprefix(_SCRATCH).partition("-")[0]
-        with contextlib.suppress(OSError):
-            old = time.time() - folder.stat().st_mtime > _ABANDONED
-            if old and owner.isdigit() and not Path(f"/proc/{owner}").exists():
-                shutil.rmtree(folder, ignore_errors=True)
+_STACK = b"most recent call first"
 
 
-def write_files(kernel: Kernel, folder: Path) -> None:
-    """Lay a kernel's files out in a folder.
+def check_names(kernel: Kernel) -> None:
+    """Refuse files that would not lie in the kernel's folder.
 
     Raises
     ------
     ValueError
-        If a path leads out of the folder.
+        If a path leads out of it.
     """
-    for name, text in kernel.files.items():
-        path = (folder / name).resolve()
-        if not path.is_relative_to(folder.resolve()):
+    for name in kernel.files:
+        path = PurePosixPath(name)
+        if path.is_absolute() or ".." in path.parts or not path.parts:
             raise ValueError(f"'{name}' leads out of the kernel's folder")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8", errors="surrogatepass")
 
 
 def locate(kernel: Kernel, folder: Path, path: str, line: int) -> Location | None:
     """Turn a path and a line of a stack into a line of the kernel's source, or None when it is not the kernel's."""
     try:
-        name = str(Path(path).resolve().relative_to(folder.resolve()))
+        name = str(PurePosixPath(os.path.normpath(path)).relative_to(folder))
     except ValueError:
         return None
     return line_of(kernel, name, line)

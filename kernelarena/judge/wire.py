@@ -36,18 +36,26 @@ class Wire:
     ----------
     sock
         A connected stream socket; the wire owns it from now on.
+    limit
+        Bytes of a message that may arrive.
+    takes_files
+        Whether open files may arrive. Where not they are closed at once: each would cost this process a descriptor.
     """
 
-    def __init__(self, sock: socket.socket) -> None:
+    def __init__(self, sock: socket.socket, *, limit: int = MAX_MESSAGE, takes_files: bool = True) -> None:
         self.sock = sock
+        self.received = 0
+        """Bytes that have arrived since the beginning."""
+        self._limit = limit
+        self._takes_files = takes_files
         self._received = bytearray()
         self._files: list[int] = []
 
     @classmethod
-    def pair(cls) -> tuple[Wire, socket.socket]:
+    def pair(cls, *, limit: int = MAX_MESSAGE, takes_files: bool = True) -> tuple[Wire, socket.socket]:
         """Return one end, and the socket for the other process."""
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
-        return cls(ours), theirs
+        return cls(ours, limit=limit, takes_files=takes_files), theirs
 
     def fileno(self) -> int:
         """Return the descriptor, so that a wire can be selected on."""
@@ -59,24 +67,35 @@ class Wire:
         close_all(self._files)
         self._files = []
 
-    def send(self, message: dict[str, Any], files: Sequence[int] = ()) -> None:
+    def send(self, message: dict[str, Any], files: Sequence[int] = (), deadline: float | None = None) -> None:
         """Send a message, with open files beside it.
+
+        Parameters
+        ----------
+        message
+            Plain data.
+        files
+            Descriptors; the other side gets its own.
+        deadline
+            ``time.monotonic()`` at which to give up on a side that does not read; None waits for ever.
 
         Raises
         ------
         WireError
             If the other side is gone.
+        WireTimeout
+            If the deadline passed.
         """
         body = json.dumps(message, separators=(",", ":"), allow_nan=True).encode("utf-8", "replace")
-        data = _HEADER.pack(len(body), len(files)) + body
+        data = memoryview(_HEADER.pack(len(body), len(files)) + body)
+        rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", list(files)).tobytes())] if files else []
         try:
-            if files:  # they go with the first byte
-                sent = self.sock.sendmsg(
-                    [data], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", list(files)).tobytes())]
-                )
-                data = data[sent:]
-            if data:
-                self.sock.sendall(data)
+            while data:  # files go with the first byte
+                try:
+                    data = data[self.sock.sendmsg([data], rights, socket.MSG_DONTWAIT | socket.MSG_NOSIGNAL) :]
+                    rights = []
+                except BlockingIOError:
+                    self._wait(select.POLLOUT, deadline)
         except OSError as error:
             raise WireError(f"the other side is gone ({error})") from None
 
@@ -105,6 +124,20 @@ class Wire:
             self._fill(deadline)
         return received
 
+    def try_receive(self) -> dict[str, Any] | None:
+        """Return a message if one is there already, without waiting; files that came with it are closed unread.
+
+        Raises
+        ------
+        WireError
+            As :meth:`receive` does.
+        """
+        while (taken := self._take()) is None:
+            if not self._read():
+                return None
+        close_all(taken[1])
+        return taken[0]
+
     @property
     def pending(self) -> bool:
         """Whether bytes wait here that selecting on the wire would not show."""
@@ -114,7 +147,7 @@ class Wire:
         if len(self._received) < _HEADER.size:
             return None
         length, count = _HEADER.unpack_from(self._received)
-        if length > MAX_MESSAGE or count > MAX_FILES:
+        if length > self._limit or count > MAX_FILES:
             raise WireError(f"a message of {length} bytes and {count} files was announced")
         if len(self._received) < _HEADER.size + length:
             return None
@@ -134,21 +167,38 @@ class Wire:
         return message, files
 
     def _fill(self, deadline: float | None) -> None:
-        timeout = None if deadline is None else max(0.0, deadline - time.monotonic())
-        if not select.select([self.sock], [], [], timeout)[0]:
+        while not self._read():
+            self._wait(select.POLLIN, deadline)
+
+    def _wait(self, event: int, deadline: float | None) -> None:
+        waiting = select.poll()  # not `select`, which knows no descriptor above 1023
+        waiting.register(self.sock, event)
+        timeout = None if deadline is None else max(0.0, deadline - time.monotonic()) * 1000
+        if not waiting.poll(timeout):
             raise WireTimeout
+
+    def _read(self) -> bool:
+        """Take in what has arrived; return whether anything has."""
+        room = socket.CMSG_SPACE(MAX_FILES * array.array("i").itemsize)
         try:
-            data, ancillary, _, _ = self.sock.recvmsg(1 << 20, socket.CMSG_SPACE(MAX_FILES * array.array("i").itemsize))
+            data, ancillary, _, _ = self.sock.recvmsg(1 << 20, room, socket.MSG_DONTWAIT | socket.MSG_CMSG_CLOEXEC)
+        except BlockingIOError:
+            return False
         except OSError as error:
             raise WireError(f"the other side is gone ({error})") from None
         for level, kind, payload in ancillary:
             if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
-                received = array.array("i")
-                received.frombytes(payload[: len(payload) - len(payload) % received.itemsize])
-                self._files.extend(received)
+                files = array.array("i")
+                files.frombytes(payload[: len(payload) - len(payload) % files.itemsize])
+                if self._takes_files:
+                    self._files.extend(files)
+                else:
+                    close_all(files)
         if not data:
             raise WireError("the other side closed the conversation")
         self._received += data
+        self.received += len(data)
+        return True
 
 
 def close_all(files: Sequence[int]) -> None:

@@ -8,22 +8,29 @@ own library is compiled or interpreted.
 from __future__ import annotations
 
 import contextlib
-import gc
+import json
 import os
-import selectors
-import signal
 import socket
 import subprocess
 import sys
 import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from kernelarena.judge import sandbox
-from kernelarena.judge.wire import Wire, WireError, WireTimeout, close_all
+from kernelarena.judge.enclosure import SWITCH, Isolation, population, visible
+from kernelarena.judge.enclosure.layers import switched_off
+from kernelarena.judge.wire import Wire, WireError, WireTimeout
 from kernelarena.spec.base import StrEnum
 
 START_DEADLINE = 180.0
 """Seconds for the imports, on a machine that is busy with other things."""
+FORK_DEADLINE = 20.0
+"""Seconds for a fork, on such a machine."""
+_STOPPED = 2.0
+"""Seconds after which a zygote that somebody has stopped is given up."""
+_SLICE = 0.5
 
 
 class Mode(StrEnum):
@@ -34,7 +41,16 @@ class Mode(StrEnum):
 
 
 class ZygoteLost(Exception):
-    """The zygote ended or does not answer."""
+    """The zygote ended or does not answer, and so does another that was started in its place."""
+
+
+@dataclass(frozen=True)
+class Forked:
+    """A candidate's first process, and where its files are."""
+
+    pid: int
+    scratch: str
+    """As the candidate sees it."""
 
 
 class Zygote:
@@ -44,69 +60,142 @@ class Zygote:
     ----------
     mode
         What its candidates will do.
+    devices
+        Device nodes, and other paths of the host, that candidates need besides the interpreter's. With nodes, no limit
+        is set to what they map, as long as their quota sets none.
+
+    Raises
+    ------
+    ZygoteLost
+        If it does not start.
+    InputError
+        If :data:`~kernelarena.judge.enclosure.SWITCH` names something that is no layer.
     """
 
-    def __init__(self, mode: Mode) -> None:
+    def __init__(self, mode: Mode, devices: Sequence[str] = ()) -> None:
         self.mode = mode
-        self._exits: dict[int, int] = {}
+        self.devices = tuple(devices)
+        self.isolation = Isolation()
+        """Which layers its candidates have."""
+        switched_off()
+        self._start()
+
+    def _start(self) -> None:
+        self._ended: dict[int, int] = {}
         self._running: set[int] = set()
+        self._said = os.memfd_create("zygote", os.MFD_CLOEXEC)
         self._wire, theirs = Wire.pair()
-        environment = {name: os.environ[name] for name in sandbox.KEPT_VARIABLES if name in os.environ}
-        # One thread: several candidates run side by side, and a forked OpenMP pool would hang.
-        environment |= {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "PYTHONHASHSEED": "0"}
-        if mode is Mode.INTERPRET:
+        environment = sandbox.environment()
+        if self.mode is Mode.INTERPRET:
             environment["TRITON_INTERPRET"] = "1"
+        about = {"devices": self.devices, "private": visible.secrets(), "switch": os.environ.get(SWITCH, "")}
         with theirs:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "kernelarena.judge.zygote", str(theirs.fileno())],
-                env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                [sys.executable, "-m", "kernelarena.judge.nursery", str(theirs.fileno()), json.dumps(about)],
+                env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=self._said,
                 pass_fds=[theirs.fileno()], start_new_session=True, cwd="/",
             )  # fmt: skip
         try:
-            self._wire.receive(time.monotonic() + START_DEADLINE)
+            ready = self._await("ready", START_DEADLINE)
+        except (WireError, WireTimeout):
+            words = self._last_words()
+            self.close()
+            raise ZygoteLost(words) from None
+        self.isolation = Isolation.model_validate(ready["ready"])
+
+    def fork(self, talk: socket.socket, log: int, control: socket.socket, files: Mapping[str, str],
+             quota: sandbox.Quota) -> Forked:  # fmt: skip
+        """Fork a candidate; where the zygote was lost, start another first.
+
+        Parameters
+        ----------
+        talk
+            The candidate's end of its wire.
+        log
+            What it prints into.
+        control
+            Its first process's end of the wire on which that tells how the candidate fares.
+        files
+            The kernel's, by their names within its folder.
+        quota
+            What it may use.
+
+        Raises
+        ------
+        ZygoteLost
+            If a new zygote does not start, or is lost as well.
+        """
+        request = {"files": dict(files), "quota": quota.model_dump()}
+        descriptors = [talk.fileno(), log, control.fileno()]
+        try:
+            return self._fork(request, descriptors)
         except (WireError, WireTimeout):
             self.close()
-            raise ZygoteLost(self._last_words()) from None
-
-    def fork(self, candidate: socket.socket, log: int, scratch: str, quota: sandbox.Quota) -> int:
-        """Fork a candidate that talks on ``candidate`` and prints into the file ``log``; return its process id."""
+            self._start()
         try:
-            self._wire.send({"scratch": scratch, "quota": quota.model_dump()}, files=[candidate.fileno(), log])
-            while True:
-                answer = self._wire.receive(time.monotonic() + START_DEADLINE)
-                if "forked" in answer:
-                    self._running.add(int(answer["forked"]))
-                    return int(answer["forked"])
-                self._note(answer)
+            return self._fork(request, descriptors)
         except (WireError, WireTimeout):
-            raise ZygoteLost(self._last_words()) from None
+            words = self._last_words()
+            self.close()
+            raise ZygoteLost(words) from None
+
+    def _fork(self, request: dict[str, Any], descriptors: list[int]) -> Forked:
+        self._wire.send(request, descriptors, time.monotonic() + FORK_DEADLINE)
+        answer = self._await("forked", FORK_DEADLINE)
+        forked = Forked(pid=int(answer["forked"]), scratch=answer["scratch"])
+        self._running.add(forked.pid)
+        return forked
+
+    def _await(self, key: str, seconds: float) -> dict[str, Any]:
+        """Return the next answer that has a key, and take note of the others; notice soon if none can come."""
+        deadline = time.monotonic() + seconds
+        stopped = 0.0
+        while True:
+            try:
+                answer = self._wire.receive(min(deadline, time.monotonic() + _SLICE))
+            except WireTimeout:
+                stopped = stopped + _SLICE if population.state(self._process.pid) in ("T", "t") else 0.0
+                if stopped >= _STOPPED or time.monotonic() >= deadline:
+                    raise
+                continue
+            if key in answer:
+                return answer
+            self._note(answer)
 
     def wait(self, pid: int, seconds: float = 10.0) -> int | None:
-        """Return the wait status of a candidate that is ending, or None if it did not end in time."""
+        """Return the wait status of a candidate's first process, or None if it has not ended in time.
+
+        Once it has, all that the candidate has started has ended too, and its memory is free again.
+        """
         deadline = time.monotonic() + seconds
         try:
-            while pid not in self._exits:
+            while pid not in self._ended:
                 self._note(self._wire.receive(deadline))
         except (WireError, WireTimeout):
             return None
-        return self._exits.pop(pid)
+        return self._ended.pop(pid)
 
     def end(self, pid: int) -> None:
         """End a candidate with all that it started.
 
         The zygote does it, because it alone knows whether the process id still belongs to that candidate.
         """
+        with contextlib.suppress(WireError, WireTimeout):
+            self._wire.send({"end": pid}, deadline=time.monotonic() + _SLICE)
+
+    def forget(self, pid: int) -> None:
+        """Keep no record of a candidate any longer."""
         self._running.discard(pid)
-        self._exits.pop(pid, None)
-        with contextlib.suppress(WireError):
-            self._wire.send({"end": pid})
+        self._ended.pop(pid, None)
 
     def close(self) -> None:
         """End the zygote and every process below it."""
         self._wire.close()
-        sandbox.end_descendants(self._process.pid)
+        population.end_below(self._process.pid)
         self._process.kill()
         self._process.wait()
+        with contextlib.suppress(OSError):
+            os.close(self._said)
 
     @property
     def alive(self) -> bool:
@@ -115,116 +204,11 @@ class Zygote:
 
     def _note(self, answer: dict[str, Any]) -> None:
         if answer.get("ended") in self._running:
-            self._exits[int(answer["ended"])] = int(answer["status"])
+            self._ended[int(answer["ended"])] = int(answer["status"])
 
     def _last_words(self) -> str:
-        assert self._process.stderr is not None
         self._process.kill()
-        said = self._process.stderr.read().decode("utf-8", "replace").strip().splitlines()
-        return said[-1] if said else f"it ended with exit code {self._process.wait()}"
-
-
-def main(descriptor: int) -> None:
-    """Import what candidates need, then fork one for each request until the judge hangs up."""
-    sandbox.die_with_parent()
-    sandbox.adopt_orphans()
-    wire = Wire(socket.socket(fileno=descriptor))
-    _preload()
-    gc.collect()
-    gc.freeze()  # keeps the pages of imported modules shared: a collection in a child would write to all of them
-    wire.send({"ready": os.getpid()})
-
-    woken, wake = os.pipe()
-    os.set_blocking(wake, False)
-    signal.set_wakeup_fd(wake)
-    signal.signal(signal.SIGCHLD, lambda *_: None)
-    waiting = selectors.DefaultSelector()
-    waiting.register(wire, selectors.EVENT_READ)
-    waiting.register(woken, selectors.EVENT_READ)
-    running: set[int] = set()
-    while True:
-        ready = [] if wire.pending else [key.fileobj for key, _ in waiting.select()]
-        if wire.pending or wire in ready:
-            try:
-                request, files = wire.receive_with_files()
-            except WireError:
-                sandbox.end_descendants(os.getpid())
-                return
-            if "end" in request:
-                if request["end"] in running:
-                    sandbox.end_group(request["end"])
-                continue
-            pid = os.fork()
-            if pid == 0:
-                waiting.close()
-                signal.set_wakeup_fd(-1)
-                signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-                close_all([woken, wake])
-                _become_candidate(wire, request, files)
-            close_all(files)
-            running.add(pid)
-            wire.send({"forked": pid})
-        if woken in ready:
-            os.read(woken, 4096)
-            _reap(wire, running)
-
-
-def _reap(wire: Wire, running: set[int]) -> None:
-    """Report candidates that ended, and end what they left behind (it became ours when they died)."""
-    while True:
-        try:
-            pid, status = os.waitpid(-1, os.WNOHANG)
-        except ChildProcessError:
-            return
-        if pid == 0:
-            return
-        if pid in running:
-            running.discard(pid)
-            sandbox.end_group(pid)
-            sandbox.end_descendants(os.getpid(), frozenset(running))
-            wire.send({"ended": pid, "status": status})
-
-
-def _preload() -> None:
-    import torch
-
-    torch.set_num_threads(1)
-    with contextlib.suppress(ImportError):  # kernels in other languages need no Triton
-        import triton.language.extra.libdevice
-        import triton.runtime.interpreter
-        import triton.testing  # noqa: F401
-
-        from kernelarena.platforms.toolchains.triton import preload
-
-        preload()
-    from kernelarena.judge import candidate  # noqa: F401
-    from kernelarena.platforms.persona import capture, driver, torch_face, triton_face  # noqa: F401
-    from kernelarena.protocol import compile_run  # noqa: F401
-
-
-def _become_candidate(zygote: Wire, request: dict[str, Any], files: list[int]) -> None:
-    """Turn this forked process into a candidate; never returns."""
-    status = 70  # EX_SOFTWARE: our own code failed before the kernel's could
-    try:
-        zygote.close()
-        talk, log = files
-        os.dup2(log, 1)
-        os.dup2(log, 2)
-        os.close(log)
-        from kernelarena.judge.candidate import serve
-
-        serve(Wire(socket.socket(fileno=talk)), request["scratch"], sandbox.Quota(**request["quota"]))
-        status = 0
-    except BaseException:
-        import traceback
-
-        traceback.print_exc()
-    finally:
-        with contextlib.suppress(BaseException):
-            sys.stdout.flush()
-            sys.stderr.flush()
-        os._exit(status)
-
-
-if __name__ == "__main__":
-    main(int(sys.argv[1]))
+        code = self._process.wait()
+        size = os.fstat(self._said).st_size
+        said = os.pread(self._said, 4096, max(0, size - 4096)).decode("utf-8", "replace").strip().splitlines()
+        return said[-1] if said else f"it ended with exit code {code}"
