@@ -1,0 +1,242 @@
+"""Running a task's own code where it can do no harm: in a process that has a deadline and a bound on its memory.
+
+A ``reference.py`` is a user's, not an adversary's, but it may loop for ever, fill the memory, call ``os._exit`` or
+crash an extension. A server process imports what is needed once and forks a child for each job; a child's messages
+travel as lines of JSON, and how it ended is said by the server. When the user's process ends, all of them do.
+
+Run as a program: ``python -m kernelarena.judge.user_code module:function`` serves jobs on standard input.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import faulthandler
+import importlib
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from typing import Any, BinaryIO
+
+from kernelarena.judge.enclosure.population import end_below, private_bytes
+from kernelarena.judge.enclosure.privileges import adopt_orphans, die_with_parent
+
+_TICK = 0.2  # seconds between looks at the memory in use
+_MERCY = 0.5  # seconds to print a stack before the end
+_TAIL = 8 << 10
+_START = {"ready": True}
+
+
+class Ended(Exception):
+    """A job ended otherwise than by finishing; the message is the end of a sentence about the user's code.
+
+    Parameters
+    ----------
+    words
+        What happened.
+    stack
+        Files and lines that were being executed, innermost first, where the process could still say so.
+    """
+
+    def __init__(self, words: str, stack: tuple[tuple[str, int], ...] = ()) -> None:
+        super().__init__(words)
+        self.words = words
+        self.stack = stack
+
+
+class Server:
+    """Runs a function of the package on one argument after the other, each time in a fresh process.
+
+    Parameters
+    ----------
+    function
+        ``module:name`` of a function that takes a JSON object and yields JSON objects. If the module has a function
+        ``preload``, it is called once, before anything is forked.
+    environment
+        Variables that its processes see in addition.
+
+    Raises
+    ------
+    RuntimeError
+        If the server does not start.
+    """
+
+    def __init__(self, function: str, environment: dict[str, str] | None = None) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "kernelarena.judge.user_code", function],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True,
+            env={**os.environ, **(environment or {})},
+        )  # fmt: skip
+        if next(self._messages(), None) != _START:
+            code = self._process.wait()
+            raise RuntimeError(f"the process for a task's own code did not start (exit code {code})")
+
+    def run(self, argument: dict[str, Any], *, seconds: float, memory: int) -> Iterator[dict[str, Any]]:
+        """Run one job and yield what the function yields.
+
+        Parameters
+        ----------
+        argument
+            For the function.
+        seconds
+            Deadline.
+        memory
+            Bytes that the process may use beyond what it is forked with.
+
+        Raises
+        ------
+        Ended
+            If the process did not get to the end of the function.
+        RuntimeError
+            If the function itself raised, which is a bug of ours.
+        """
+        assert self._process.stdin is not None
+        job = {"argument": argument, "seconds": seconds, "memory": memory}
+        self._process.stdin.write(json.dumps(job).encode() + b"\n")
+        self._process.stdin.flush()
+        for message in self._messages():
+            if "finished" in message:
+                return
+            if "ended" in message:
+                raise Ended(message["ended"], tuple((file, line) for file, line in message["stack"]))
+            if "broken" in message:
+                raise RuntimeError(message["broken"])
+            yield message["yielded"]
+        raise Ended("took the process that runs it down with it")
+
+    def _messages(self) -> Iterator[dict[str, Any]]:
+        assert self._process.stdout is not None
+        for line in self._process.stdout:
+            with contextlib.suppress(ValueError):  # a line that was cut short by the end of its writer
+                yield json.loads(line)
+
+    def close(self) -> None:
+        """End the server and everything below it."""
+        end_below(self._process.pid)
+        self._process.kill()
+        self._process.wait()
+        for pipe in (self._process.stdin, self._process.stdout):
+            assert pipe is not None
+            with contextlib.suppress(OSError):
+                pipe.close()
+
+    def __enter__(self) -> Server:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def main(name: str) -> None:
+    """Serve until standard input ends."""
+    die_with_parent()
+    adopt_orphans()
+    out = os.fdopen(os.dup(1), "wb", buffering=0)
+    os.dup2(2, 1)  # whatever imports print is not for the other side
+    module, _, attribute = name.partition(":")
+    code = importlib.import_module(module)
+    function = getattr(code, attribute)
+    getattr(code, "preload", lambda: None)()
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCHLD])
+    _say(out, _START)
+    for line in sys.stdin.buffer:
+        job = json.loads(line)
+        with tempfile.TemporaryFile() as log:
+            pid = os.fork()
+            if pid == 0:
+                _work(function, job["argument"], out, log)
+            ended = _watch(pid, job["seconds"], job["memory"])
+            end_below(os.getpid())
+            if ended is None:
+                _say(out, {"finished": True})
+            elif ended == _how(_BROKEN << 8):
+                _say(out, {"broken": _tail(log)})
+            else:
+                _say(out, {"ended": ended, "stack": _stack(_tail(log))})
+
+
+def _work(function: Callable[[Any], Iterator[Any]], argument: Any, out: BinaryIO, log: BinaryIO) -> None:
+    """Do a job in the forked process; never returns."""
+    status = _BROKEN
+    try:
+        os.setsid()
+        die_with_parent()
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGCHLD])
+        with open(os.devnull, "rb") as nothing:
+            os.dup2(nothing.fileno(), 0)
+        os.dup2(log.fileno(), 1)
+        os.dup2(log.fileno(), 2)
+        faulthandler.enable(file=2, all_threads=False)
+        faulthandler.register(signal.SIGUSR1, file=2, all_threads=False)
+        for message in function(argument):
+            _say(out, {"yielded": message})
+        status = _DONE
+    except BaseException:
+        import traceback
+
+        traceback.print_exc()
+    finally:
+        with contextlib.suppress(BaseException):
+            sys.stderr.flush()
+        os._exit(status)
+
+
+_DONE, _BROKEN = 83, 84  # unlike 0 and 1, what nobody exits with by chance
+
+
+def _watch(pid: int, seconds: float, memory: int) -> str | None:
+    """Wait for a job; return None if it finished, else how it ended."""
+    deadline = time.monotonic() + seconds
+    inherited = private_bytes(pid)
+    while True:
+        done, status = os.waitpid(pid, os.WNOHANG)
+        if done:
+            return None if os.WIFEXITED(status) and os.WEXITSTATUS(status) == _DONE else _how(status)
+        used = private_bytes(pid) - inherited
+        late = time.monotonic() >= deadline
+        if late or used > memory:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGUSR1)  # prints where it is
+                time.sleep(_MERCY)
+                os.killpg(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+            if late:
+                return f"did not finish within {seconds:g} s"
+            return f"used more than the {memory >> 20} MiB of memory that it may use"
+        signal.sigtimedwait([signal.SIGCHLD], _TICK)
+
+
+def _how(status: int) -> str:
+    if os.WIFSIGNALED(status):
+        number = os.WTERMSIG(status)
+        try:
+            return f"crashed ({signal.Signals(number).name})"
+        except ValueError:
+            return f"was ended by signal {number}"
+    return f"ended the process with exit code {os.WEXITSTATUS(status)}"
+
+
+def _tail(log: BinaryIO) -> str:
+    """Return the end of what the process printed."""
+    size = log.seek(0, os.SEEK_END)
+    log.seek(max(0, size - _TAIL))
+    return log.read().decode("utf-8", "replace")
+
+
+def _stack(text: str) -> list[tuple[str, int]]:
+    """Return the files and lines of the stack that was printed last, innermost first."""
+    _, mark, tail = text.rpartition("most recent call first")
+    return [(file, int(line)) for file, line in re.findall(r'File "([^"]+)", line (\d+)', tail)] if mark else []
+
+
+def _say(out: BinaryIO, message: dict[str, Any]) -> None:
+    out.write(json.dumps(message).encode() + b"\n")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
