@@ -1,22 +1,16 @@
 """The genuine ``pynvml`` over a library compiled here: what is made of answers, not what a driver answers."""
 
-import time
-
 import pytest
 
 from kernelarena.platforms.telemetry import Method, Sampler, TelemetryUnavailable, Throttle, summarise
+from tests.platforms.telemetry import watching
 
 PCI, UUID = "0000:1b:00", "aaaaaaaa-1111-2222-3333-bbbbbbbbbbbb"
 """The device that comes second in the library's order, as torch describes it: no function, no prefix."""
 
 
 def watch(seconds=0.1, pci=PCI, uuid=UUID):
-    with Sampler.start("cuda", pci=pci, uuid=uuid) as sampler:
-        start = time.monotonic_ns()
-        time.sleep(seconds)
-        end = time.monotonic_ns()
-        time.sleep(0.1)
-        return sampler, sampler.take(), (start, end)
+    return watching.watch("cuda", seconds, pci=pci, uuid=uuid)
 
 
 @pytest.mark.parametrize(("pci", "uuid"), [(PCI, UUID), (PCI, ""), ("", UUID), (PCI, "GPU-" + UUID)])
@@ -75,10 +69,10 @@ def test_an_old_board_falls_back_and_says_what_it_lacks(nvml, host):
 
 
 def test_a_lost_device_ends_the_samples_and_says_so(nvml, host):
-    host(nvml, NVML_STUB="lost", NVML_STUB_FOR="100")
-    sampler, samples, _ = watch(0.3)
-    assert samples
-    assert sampler.lost.endswith("GPU is lost")
+    host(nvml, NVML_STUB="lost", NVML_STUB_FOR="1000")
+    with Sampler.start("cuda", pci=PCI) as sampler:
+        assert watching.until_lost(sampler)
+        assert sampler.lost.endswith("GPU is lost")
 
 
 def test_why_there_is_none_is_one_line(nvml, host, tmp_path):
