@@ -5,9 +5,9 @@ from __future__ import annotations
 import importlib
 from pathlib import Path
 
-from kernelarena.errors import InfraError
 from kernelarena.report.view import View, arrange
 from kernelarena.spec import RunData, textfile
+from kernelarena.spec.places import refusal
 
 _MODULES = {"html": "html", "md": "markdown", "json": "json", "csv": "csv"}
 FORMATS = tuple(_MODULES)
@@ -46,8 +46,10 @@ def write(data: RunData, folder: Path, formats: tuple[str, ...] = STANDARD) -> d
 
     Raises
     ------
+    InputError
+        If the folder may not be written to.
     InfraError
-        If a file cannot be written.
+        If there is no room.
     """
     view = arrange(data)
     written = {}
@@ -56,7 +58,7 @@ def write(data: RunData, folder: Path, formats: tuple[str, ...] = STANDARD) -> d
         try:
             textfile.replace(written[name], _render(view, name))
         except OSError as error:
-            raise InfraError(f"{written[name]}: cannot be written: {error.strerror}") from None
+            raise refusal(written[name], error, "cannot be written") from None
     return written
 
 

@@ -47,6 +47,11 @@ def look(path: Path) -> Place:
     return Place.FOLDER if stat.S_ISDIR(mode) else Place.OTHER
 
 
+def is_shortage(error: OSError) -> bool:
+    """Return whether the host lacks something (room, memory, descriptors), rather than that a path is wrong."""
+    return error.errno in _SHORTAGES
+
+
 def refusal(path: Path, error: OSError, what: str = "cannot be read") -> KernelArenaError:
     """Return what to raise where the system refused: the path is wrong (the user's), or the host lacks something.
 
@@ -59,5 +64,5 @@ def refusal(path: Path, error: OSError, what: str = "cannot be read") -> KernelA
     what
         ``cannot be written``, say.
     """
-    kind = InfraError if error.errno in _SHORTAGES else InputError
+    kind = InfraError if is_shortage(error) else InputError
     return kind(f"{path}: {what}: {error.strerror or error}")

@@ -14,9 +14,10 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import TypeVar
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 
-from kernelarena.errors import InfraError, InputError
+from kernelarena.errors import InfraError, InputError, KernelArenaError
+from kernelarena.spec.places import Place, look
 from kernelarena.spec.verdict import Verdict
 
 SCHEMA = 1
@@ -45,6 +46,8 @@ CREATE INDEX cells ON verdicts (kernel, platform, seq);
 {_APPEND_ONLY}
 PRAGMA user_version = {SCHEMA};
 """
+_SHORTAGES = ("database or disk is full", "disk I/O error", "database is locked")
+"""What SQLite says where the host fails it, and not the file."""
 _LATEST = "SELECT MAX(seq) FROM verdicts GROUP BY kernel, platform"
 
 M = TypeVar("M", bound=BaseModel)
@@ -61,15 +64,19 @@ class Database:
     def create(cls, path: Path, snapshots: Mapping[str, Mapping[str, BaseModel]]) -> Database:
         """Create the file with what the run judges; ``snapshots`` holds models by table and id."""
         connection = sqlite3.connect(path, isolation_level=None)
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.executescript("BEGIN;" + _DECLARATION + "COMMIT;")
-        connection.execute("BEGIN")
-        for table in SNAPSHOTS:
-            connection.executemany(
-                f"INSERT INTO {table} VALUES (?, ?)",
-                [(key, model.model_dump_json()) for key, model in snapshots[table].items()],
-            )
-        connection.execute("COMMIT")
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.executescript("BEGIN;" + _DECLARATION + "COMMIT;")
+            connection.execute("BEGIN")
+            for table in SNAPSHOTS:
+                connection.executemany(
+                    f"INSERT INTO {table} VALUES (?, ?)",
+                    [(key, model.model_dump_json()) for key, model in snapshots[table].items()],
+                )
+            connection.execute("COMMIT")
+        except BaseException:
+            connection.close()
+            raise
         return cls(path, connection)
 
     @classmethod
@@ -81,7 +88,7 @@ class Database:
         InputError
             If it is missing, damaged, or of a newer schema.
         """
-        if not path.is_file():
+        if look(path) is not Place.FILE:
             raise InputError(f"{path}: no such file; the run folder is incomplete")
         with _readable(path):
             connection = _connect(path, writable)
@@ -116,7 +123,7 @@ class Database:
                 " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
                 row,
             )
-        except sqlite3.OperationalError as error:
+        except sqlite3.Error as error:
             raise InfraError(f"{self.path}: a verdict cannot be stored: {error}") from None
 
     def statuses(self) -> dict[tuple[str, str], str]:
@@ -127,16 +134,36 @@ class Database:
 
     def verdicts(self) -> dict[tuple[str, str], Verdict]:
         """Return the latest verdict of each cell, by (kernel, platform)."""
-        query = f"SELECT body FROM verdicts WHERE seq IN ({_LATEST}) ORDER BY seq"
+        query = f"SELECT kernel, platform, status, body FROM verdicts WHERE seq IN ({_LATEST}) ORDER BY seq"
+        found = {}
         with _readable(self.path):
-            found = [Verdict.model_validate_json(body) for (body,) in self._connection.execute(query)]
-        return {(verdict.kernel, verdict.platform): verdict for verdict in found}
+            for kernel, platform, status, body in self._connection.execute(query):
+                verdict = self._parsed("verdicts", f"{kernel} on {platform}", body, Verdict)
+                if (verdict.kernel, verdict.platform, verdict.status) != (kernel, platform, status):
+                    raise self._damaged("verdicts", f"{kernel} on {platform}", "it contradicts itself")
+                found[kernel, platform] = verdict
+        return found
 
     def snapshot(self, table: str, model: type[M], ids: Iterable[str] | None = None) -> dict[str, M]:
         """Return what the run was asked to judge, by id, in the order of ``ids`` where given."""
         with _readable(self.path):
             rows = dict(self._connection.execute(f"SELECT id, body FROM {table} ORDER BY rowid").fetchall())
-            return {key: model.model_validate_json(rows[key]) for key in (ids or rows)}
+            wanted = list(rows if ids is None else ids)
+            for key in wanted:
+                if key not in rows:
+                    raise InputError(f"{self.path}: the table {table} lacks '{key}', so the file is damaged")
+            return {key: self._parsed(table, key, rows[key], model) for key in wanted}
+
+    def _parsed(self, table: str, key: str, body: str, model: type[M]) -> M:
+        try:
+            return model.model_validate_json(body)
+        except ValidationError as error:
+            first = error.errors()[0]
+            where = ".".join(map(str, first["loc"]))
+            raise self._damaged(table, key, f"{where}: {first['msg']}" if where else first["msg"]) from None
+
+    def _damaged(self, table: str, key: str, why: str) -> InputError:
+        return InputError(f"{self.path}: the row '{key}' of the table {table} cannot be read: {why}")
 
     def close(self) -> None:
         """Close the connection; SQLite folds its log into the file when the last one closes."""
@@ -170,6 +197,7 @@ def _readable(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.DatabaseError as error:
-        raise InputError(f"{path}: cannot be read: {error}") from None
-    except (KeyError, ValueError) as error:  # a row that its model does not accept, or that is missing
-        raise InputError(f"{path}: holds a row that cannot be read: {str(error).splitlines()[0]}") from None
+        kind: type[KernelArenaError] = InfraError if str(error).startswith(_SHORTAGES) else InputError
+        raise kind(f"{path}: cannot be read: {error}") from None
+    except UnicodeDecodeError:  # where a name in the schema is what is damaged
+        raise InputError(f"{path}: cannot be read: it holds text that is none") from None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import fcntl
 import os
 import re
@@ -13,9 +15,10 @@ from datetime import datetime, timezone
 from pathlib import Path
 from types import TracebackType
 
-from kernelarena.errors import InfraError, InputError
+from kernelarena.errors import InfraError, InputError, KernelArenaError
 from kernelarena.spec import textfile, yamlfile
 from kernelarena.spec.kernel import Kernel
+from kernelarena.spec.places import Place, look, refusal
 from kernelarena.spec.platform import Platform
 from kernelarena.spec.run import RUN_SCHEMA, Manifest, RunData
 from kernelarena.spec.task import TaskSource
@@ -27,6 +30,8 @@ from kernelarena.store.database import Database, newer
 MANIFEST = "run.yaml"
 RESULTS = "results.sqlite"
 ARTIFACTS = "artifacts"
+_LARGEST = 1 << 28
+"""Bytes of a manifest, which names every kernel."""
 
 Cell = tuple[str, str]
 """Kernel id, platform id."""
@@ -83,12 +88,12 @@ class Run:
         Raises
         ------
         InputError
-            If ``path`` exists, or cannot be created.
+            If ``path`` exists, or cannot be created, or the seed cannot be kept.
+        InfraError
+            If there is no room for it.
         """
-        if path.exists() or path.is_symlink():
-            if (path / MANIFEST).is_file():
-                raise InputError(f"{path}: is a run already; continue it with --resume {path}, or choose another --out")
-            raise InputError(f"{path}: exists and is not a run; choose another --out, or remove it")
+        if look(path) is not Place.NOTHING or path.is_symlink():
+            raise _taken(path)
         manifest = manifest.model_copy(
             update={
                 "hidden_seed_sha256": None if hidden_seed is None else seeds.sha256(hidden_seed),
@@ -97,7 +102,9 @@ class Run:
                 ),
             }
         )
-        draft = path.with_name(f".{path.name}.{os.getpid()}.new")
+        draft = path.with_name(textfile.draft_name(path))
+        kept = False
+        made = _missing_parents(path)
         try:
             draft.mkdir(parents=True)
             (draft / ARTIFACTS).mkdir()
@@ -108,12 +115,18 @@ class Run:
             ).close()
             if hidden_seed is not None:
                 seeds.keep(manifest.id, hidden_seed)
+                kept = True
             draft.rename(path)
-        except (OSError, sqlite3.Error) as error:
-            seeds.forget(manifest.id)
-            raise InputError(f"{path}: cannot be created: {getattr(error, 'strerror', None) or error}") from None
-        finally:
+        except BaseException as error:
             shutil.rmtree(draft, ignore_errors=True)
+            for folder in made:
+                with contextlib.suppress(OSError):  # someone else may have put something there
+                    folder.rmdir()
+            if kept:
+                seeds.forget(manifest.id)
+            if (explained := _explained(path, error)) is not None:
+                raise explained from None
+            raise
         return cls.open(path, writable=True)
 
     @classmethod
@@ -126,9 +139,12 @@ class Run:
             If it is not a run, is damaged, is from a newer schema, or (``writable``) is being written by another
             process.
         """
-        if not path.is_dir():
-            raise InputError(f"{path}: no such run folder")
-        if not (path / MANIFEST).is_file():
+        place = look(path)
+        if place is not Place.FOLDER:
+            raise InputError(
+                f"{path}: {'no such run folder' if place is Place.NOTHING else f'is {place}, no run folder'}"
+            )
+        if look(path / MANIFEST) is not Place.FILE:
             raise InputError(f"{path}: is not a run folder (it has no {MANIFEST})")
         lock = _take_lock(path) if writable else None
         try:
@@ -151,13 +167,14 @@ class Run:
         Raises
         ------
         InputError
-            If the run has one that is not kept here.
+            If the run has one that is not kept here, or has published another than it announced.
         """
-        if self.manifest.hidden_seed is not None:
-            return self.manifest.hidden_seed
-        if self.manifest.hidden_seed_sha256 is None:
-            return None
-        return seeds.recall(self.manifest.id, self.manifest.hidden_seed_sha256)
+        published, digest = self.manifest.hidden_seed, self.manifest.hidden_seed_sha256
+        if published is not None:
+            if digest is None or seeds.sha256(published) != digest:
+                raise InputError(f"{self.path / MANIFEST}: hidden_seed: not the one that the run announced")
+            return published
+        return None if digest is None else seeds.recall(self.manifest.id, digest)
 
     def record(self, verdict: Verdict) -> None:
         """Store a verdict; it survives whatever happens to this process afterwards.
@@ -177,9 +194,16 @@ class Run:
         self._database.append(verdict)
 
     def statuses(self) -> dict[Cell, Status]:
-        """Return the status of every cell that has a verdict."""
+        """Return the status of every cell of the run that has a verdict.
+
+        Raises
+        ------
+        InputError
+            If the results are damaged.
+        """
+        found = self._database.statuses()
         try:
-            return {cell: Status(status) for cell, status in self._database.statuses().items()}
+            return {cell: Status(found[cell]) for cell in self.cells() if cell in found}
         except ValueError as error:
             raise InputError(f"{self.path}: its results cannot be read: {error}") from None
 
@@ -192,9 +216,19 @@ class Run:
         return [(kernel, platform) for kernel in self.manifest.kernels for platform in self.manifest.platforms]
 
     def finish(self) -> None:
-        """Note that the run has ended, publish its hidden seed, and stop keeping it elsewhere."""
-        self.manifest = self.manifest.model_copy(update={"finished": timestamp(), "hidden_seed": self.hidden_seed()})
-        textfile.replace(self.path / MANIFEST, yamlfile.dump(self.manifest))
+        """Note that the run has ended, publish its hidden seed, and stop keeping it elsewhere.
+
+        Raises
+        ------
+        InfraError
+            If that cannot be written; the run can then be resumed.
+        """
+        ended = self.manifest.model_copy(update={"finished": timestamp(), "hidden_seed": self.hidden_seed()})
+        try:
+            textfile.replace(self.path / MANIFEST, yamlfile.dump(ended))
+        except OSError as error:
+            raise InfraError(f"{self.path / MANIFEST}: cannot be written: {error.strerror}") from None
+        self.manifest = ended
         seeds.forget(self.manifest.id)  # last: killed before this, the seed is kept twice and lost never
 
     def data(self) -> RunData:
@@ -206,11 +240,17 @@ class Run:
             If the results are damaged.
         """
         verdicts = self._database.verdicts()
+        tasks = self._database.snapshot("tasks", TaskSource)
+        kernels = self._database.snapshot("kernels", Kernel, self.manifest.kernels)
+        for kernel in kernels.values():
+            if kernel.task not in tasks:
+                place = self.path / RESULTS
+                raise InputError(f"{place}: lacks the task '{kernel.task}' of kernel '{kernel.id}', so it is damaged")
         return RunData(
             manifest=self.manifest,
             platforms=self._database.snapshot("platforms", Platform, self.manifest.platforms),
-            tasks=self._database.snapshot("tasks", TaskSource),
-            kernels=self._database.snapshot("kernels", Kernel, self.manifest.kernels),
+            tasks=tasks,
+            kernels=kernels,
             verdicts=tuple(verdicts[cell] for cell in self.cells() if cell in verdicts),
         )
 
@@ -230,11 +270,31 @@ class Run:
         self.close()
 
 
+def _taken(path: Path) -> InputError:
+    """Return the error for a place where a run shall be created and something is."""
+    if (path / MANIFEST).is_file():
+        return InputError(f"{path}: is a run already; continue it with --resume {path}, or choose another --out")
+    return InputError(f"{path}: exists and is not a run; choose another --out, or remove it")
+
+
+def _explained(path: Path, error: BaseException) -> KernelArenaError | None:
+    """Return what to tell the user of a failure to create a run; None where it is told already, or a bug of ours."""
+    if isinstance(error, sqlite3.Error):  # on a new file, it can only be the host's doing
+        return InfraError(f"{path}: cannot be created: {error}")
+    if not isinstance(error, OSError):
+        return None
+    if error.errno in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR) and look(path) is not Place.NOTHING:
+        return _taken(path)  # since a moment ago: another sweep was quicker
+    return refusal(path, error, "cannot be created")
+
+
+def _missing_parents(path: Path) -> list[Path]:
+    """Return the folders above ``path`` that do not exist yet, the innermost first."""
+    return [folder for folder in path.parents if look(folder) is Place.NOTHING]
+
+
 def _read_manifest(path: Path) -> Manifest:
-    try:
-        text = path.read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: not UTF-8 text (byte {error.start})") from None
+    text = textfile.read(path, limit=_LARGEST)
     family, _, ours = RUN_SCHEMA.rpartition("/")
     # Looked for in the text, because what a newer version writes need not fit this one's model.
     written = re.search(rf"^schema_version:\s*['\"]?{re.escape(family)}/(\d+)", text, re.MULTILINE)
@@ -251,7 +311,10 @@ def _take_lock(path: Path) -> int:
         raise InputError(f"{path}: cannot be written to: {error.strerror}") from None
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
+    except BlockingIOError:
         os.close(handle)
         raise InputError(f"{path}: another kab-mc is writing to this run; wait for it, or end it") from None
+    except OSError as error:
+        os.close(handle)
+        raise InputError(f"{path}: cannot be locked: {error.strerror}; choose a file system that has locks") from None
     return handle

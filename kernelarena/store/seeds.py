@@ -6,6 +6,7 @@ reports get to see, only its SHA-256 stands in the run folder, and it is publish
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import secrets
@@ -13,6 +14,9 @@ from pathlib import Path
 
 from kernelarena.errors import InputError
 from kernelarena.spec.paths import state_dir
+from kernelarena.spec.places import refusal
+
+_CANNOT_KEEP = "the hidden seed cannot be kept (XDG_STATE_HOME says where)"
 
 
 def draw() -> int:
@@ -26,15 +30,32 @@ def sha256(seed: int) -> str:
 
 
 def keep(run: str, seed: int) -> None:
-    """Keep the seed of ``run`` until ``forget``; on disk before this returns."""
+    """Keep the seed of ``run`` until ``forget``; on disk before this returns.
+
+    Raises
+    ------
+    InputError
+        If the folder for it cannot be written to, or holds the seed of another run of that id.
+    InfraError
+        If there is no room.
+    """
     path = _path(run)
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    path.parent.chmod(0o700)
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(handle, "w") as file:
-        file.write(f"{seed}\n")
-        file.flush()
-        os.fsync(file.fileno())
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path.parent.chmod(0o700)
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        raise InputError(f"{path}: holds the hidden seed of another run of that id; start again") from None
+    except OSError as error:
+        raise refusal(path, error, _CANNOT_KEEP) from None
+    try:
+        with os.fdopen(handle, "w") as file:
+            file.write(f"{seed}\n")
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        forget(run)
+        raise refusal(path, error, _CANNOT_KEEP) from None
 
 
 def recall(run: str, digest: str) -> int:
@@ -61,8 +82,9 @@ def recall(run: str, digest: str) -> int:
 
 
 def forget(run: str) -> None:
-    """Remove the seed of ``run``, if it is kept."""
-    _path(run).unlink(missing_ok=True)
+    """Remove the seed of ``run``, if it is kept and can be removed: by now it is published, or of no use."""
+    with contextlib.suppress(OSError):
+        _path(run).unlink(missing_ok=True)
 
 
 def _path(run: str) -> Path:

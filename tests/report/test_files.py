@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from kernelarena.errors import InfraError
+from kernelarena.errors import InputError
 from kernelarena.report import FORMATS, render, write
 
 
@@ -25,7 +25,7 @@ def test_a_report_is_replaced(data, make, tmp_path):
 
 
 def test_a_folder_that_cannot_be_written_is_named(data, tmp_path):
-    with pytest.raises(InfraError, match=r"nowhere/report\.json: cannot be written: No such file"):
+    with pytest.raises(InputError, match=r"nowhere/report\.json: cannot be written: No such file"):
         write(data, tmp_path / "nowhere")
 
 

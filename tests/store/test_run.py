@@ -229,7 +229,10 @@ class TestRefusals:
         )
         raw.commit()
         raw.close()
-        with Run.open(tmp_path / "run") as run, pytest.raises(InputError, match="holds a row that cannot be read"):
+        with (
+            Run.open(tmp_path / "run") as run,
+            pytest.raises(InputError, match="the row 'one on h100' of the table verd"),
+        ):
             run.data()
 
     def test_a_second_writer(self, tmp_path):
