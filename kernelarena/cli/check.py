@@ -12,6 +12,7 @@ from kernelarena import report
 from kernelarena.cli import options, plan
 from kernelarena.cli.lines import Teller, width
 from kernelarena.cli.progress import CheckProgress
+from kernelarena.cli.streams import ReaderGone, emit
 from kernelarena.cluster.cell import Cell, unobtainable
 from kernelarena.cluster.worker import JUDGE, Judge, load
 from kernelarena.errors import InfraError, InputError
@@ -34,7 +35,7 @@ Examples:
 
 
 @click.command(help=_HELP)
-@click.argument("file")
+@click.argument("file", type=options.WORDS)
 @options.task
 @options.platforms
 @options.hidden_seed
@@ -63,11 +64,13 @@ def check(file: str, **given: Any) -> int:
     for verdict in _judge(cells, config):
         verdicts.append(verdict)
         if not given["as_json"]:
-            click.echo("\n".join(teller.lines(verdict)))
-    if given["as_json"]:
-        click.echo(_report(config, wanted, verdicts), nl=False)
-    else:
-        click.echo("\n".join(["", *teller.footer(verdicts)]))
+            with contextlib.suppress(ReaderGone):  # the exit code still says what came of it
+                click.echo("\n".join(teller.lines(verdict)))
+    with contextlib.suppress(ReaderGone):
+        if given["as_json"]:
+            emit(_report(config, wanted, verdicts))
+        else:
+            click.echo("\n".join(["", *teller.footer(verdicts)]))
     statuses = {verdict.status for verdict in verdicts}
     if not statuses & {Status.PASS, Status.FAIL}:
         where = "on this platform" if len(cells) == 1 else "on any of the platforms"

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import importlib
-import sys
 from typing import Any, Final
 
 import click
 
 from kernelarena import __version__
-from kernelarena.cli.reader import Reader, ReaderGone
+from kernelarena.cli.usage import Commands
 
 _COMMANDS: Final = {
     "sweep": ("kernelarena.cli.sweep:sweep", "Judge kernels on platforms and write a report."),
@@ -24,7 +23,7 @@ _COMMANDS: Final = {
 """Where each command is, and what it is listed as."""
 
 
-class _LazyGroup(click.Group):
+class _LazyGroup(Commands):
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(_COMMANDS)
 
@@ -35,22 +34,10 @@ class _LazyGroup(click.Group):
         command: click.Command = getattr(importlib.import_module(module), name)
         return command
 
-    def main(self, *args: Any, **kwargs: Any) -> Any:
-        with Reader(sys.stdout) as reader:
-            try:
-                return super().main(*args, **kwargs)
-            except SystemExit:  # what click and rich make of a closed pipe, with an exit code that has a meaning here
-                if reader.is_gone():
-                    raise ReaderGone from None
-                raise
-
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
-        except BrokenPipeError as error:
-            with Reader(sys.stdout) as reader:
-                if reader.is_gone():
-                    raise ReaderGone from None
+        except BrokenPipeError as error:  # which click would take for a reader of ours that went away, and hide
             raise RuntimeError("a pipe to one of our own processes is closed") from error
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

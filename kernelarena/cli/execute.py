@@ -9,6 +9,7 @@ from kernelarena.cli.plan import count, describe
 from kernelarena.cli.progress import SweepProgress
 from kernelarena.cluster.cell import Cell, ordered, unobtainable
 from kernelarena.cluster.worker import JUDGE
+from kernelarena.errors import InputError
 from kernelarena.platforms.backend import availability
 from kernelarena.store import Run
 
@@ -73,7 +74,8 @@ def execute(
     if done:
         say(f"{count(len(done), 'cell')} done already")
     seed = run.hidden_seed()
-    assert seed is not None, "every run draws one"
+    if seed is None:  # every run draws one
+        raise InputError(f"{run.path}: its manifest names no hidden seed, so it cannot be continued")
 
     judged = []
     for cell in left:

@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM as a question that long work asks itself, so that they never strike in the middle of a step."""
+"""Ctrl-C, SIGTERM and a closed terminal as a question that long work asks itself: none strikes amid a step."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import signal
 from types import FrameType, TracebackType
 from typing import Any
 
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Interrupts:
@@ -24,7 +24,9 @@ class Interrupts:
         return self._came
 
     def __enter__(self) -> Interrupts:
-        self._before = {number: signal.getsignal(number) for number in _SIGNALS}
+        handlers = {number: signal.getsignal(number) for number in _SIGNALS}
+        # One that is ignored stays so: nohup and shells that start something in the background mean it.
+        self._before = {number: handler for number, handler in handlers.items() if handler is not signal.SIG_IGN}
         self.install()
         return self
 
@@ -36,7 +38,7 @@ class Interrupts:
 
     def install(self) -> None:
         """Take the signals, also from a library that took them meanwhile."""
-        for number in _SIGNALS:
+        for number in self._before:
             signal.signal(number, self._note)
 
     def _note(self, number: int, frame: FrameType | None) -> None:

@@ -10,15 +10,40 @@ import click
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-_FOLDER = click.Path(path_type=Path)
+
+class _Words(click.ParamType):  # type: ignore[type-arg,unused-ignore]  # generic from click 8.3 on
+    """Text with something in it: an empty one is a variable of a script that was never set."""
+
+    name = "text"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if not str(value).strip(" ,"):
+            self.fail("is empty; give it a value, or leave it out", param, ctx)
+        return value
+
+
+class _Path(_Words):
+    """A path with something in it: an empty one would be the current folder."""
+
+    name = "path"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        return Path(super().convert(value, param, ctx))
+
+
+WORDS = _Words()
+PATH = _Path()
 
 platforms = click.option(
     "--platforms",
     multiple=True,
+    type=WORDS,
     metavar="ID,…",
     help="Chips by id or alias, separated by commas. Default: those of the quickstart.",
 )
-task = click.option("--task", metavar="ID", help="The task of a single source file, which does not name one itself.")
+task = click.option(
+    "--task", type=WORDS, metavar="ID", help="The task of a single source file, which does not name one itself."
+)
 no_hidden = click.option("--no-hidden", is_flag=True, help="Leave out the hidden gate.")
 hidden_seed = click.option(
     "--hidden-seed",
@@ -36,7 +61,7 @@ def folders(kind: str) -> Callable[[Command], Command]:
         f"--{kind}-dir",
         f"{kind}_dirs",
         multiple=True,
-        type=_FOLDER,
+        type=PATH,
         metavar="DIR",
         help=f"A folder with more {kind}; what it holds replaces what has the same id.",
     )

@@ -7,16 +7,17 @@ import sys
 from collections.abc import Iterable
 from typing import Any
 
-import click
 from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from kernelarena.cli.streams import emit
+
 
 def print_json(value: Any) -> None:
     """Print ``value`` as indented JSON on standard output."""
-    click.echo(json.dumps(value, indent=2, ensure_ascii=False))
+    emit(json.dumps(value, indent=2, ensure_ascii=False) + "\n")
 
 
 def console() -> Console:

@@ -13,6 +13,7 @@ from kernelarena.platforms.backend import Availability
 from kernelarena.spec import Evidence, Kernel, Platform, Sweep, TaskSource, paths, yamlfile
 from kernelarena.spec.catalogue import load_tasks, select, shipped_kernels
 from kernelarena.spec.kernels import load_kernels
+from kernelarena.spec.places import Place, look
 
 DEFAULT = "quickstart"
 """The shipped configuration that fills in what a user leaves open."""
@@ -95,7 +96,7 @@ def read_config(name: str) -> Sweep:
         If there is no such file, or it does not fit.
     """
     path = Path(name)
-    if not path.is_file():
+    if look(path) is not Place.FILE:
         found = {file.stem: file for folder in paths.folders("configs") for file in sorted(folder.glob("*.yaml"))}
         if name not in found:
             if path.suffix in (".yaml", ".yml") or os.sep in name:

@@ -12,7 +12,9 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from kernelarena.cli.options import PATH, WORDS
 from kernelarena.cli.page import binary, console, pairs, print_json, si
+from kernelarena.cli.usage import Commands
 from kernelarena.errors import InputError
 from kernelarena.platforms.backend import Availability, availability
 from kernelarena.platforms.catalogue import load, resolve
@@ -22,13 +24,13 @@ _folders = click.option(
     "--platforms-dir",
     "folders",
     multiple=True,
-    type=click.Path(path_type=Path),
+    type=PATH,
     help="A folder of platform files to read as well; may be repeated.",
 )
 _as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 
 
-@click.group()
+@click.group(cls=Commands)
 def platforms() -> None:
     """List the known chips, or show every figure of one.
 
@@ -57,7 +59,7 @@ def list_(folders: tuple[Path, ...], as_json: bool) -> None:
 
 
 @platforms.command()
-@click.argument("name", metavar="ID")
+@click.argument("name", metavar="ID", type=WORDS)
 @_folders
 @_as_json
 def show(name: str, folders: tuple[Path, ...], as_json: bool) -> None:

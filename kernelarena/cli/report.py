@@ -6,9 +6,12 @@ from pathlib import Path
 
 import click
 
+from kernelarena.cli import options
+from kernelarena.cli.streams import emit
 from kernelarena.errors import InputError
 from kernelarena.report.files import FORMATS, STANDARD, render, write
 from kernelarena.spec import textfile
+from kernelarena.spec.places import Place, look, refusal
 from kernelarena.store import Run
 
 _HELP = f"""Write the reports of a run again, or one of them in the form that is wanted.
@@ -25,7 +28,7 @@ Examples:
 
 
 @click.command(help=_HELP)
-@click.argument("run", type=click.Path(path_type=Path))
+@click.argument("run", type=options.PATH)
 @click.option(
     "--format",
     "format_",
@@ -34,7 +37,7 @@ Examples:
 )
 @click.option(
     "--output",
-    type=click.Path(path_type=Path, allow_dash=True),
+    type=options.PATH,
     help="Where to write it; - is standard output.  [default: report.FORMAT in RUN]",
 )
 def report(run: Path, format_: str | None, output: Path | None) -> None:
@@ -49,13 +52,24 @@ def report(run: Path, format_: str | None, output: Path | None) -> None:
     assert chosen is not None, "an output without a format is refused"
     text = render(data, chosen)
     if str(output) == "-":
-        click.echo(text.encode("utf-8", "replace"), nl=False)  # bytes: the locale has no say in it
+        emit(text)
         return
-    try:
-        textfile.replace(output, text)
-    except OSError as error:
-        raise InputError(f"{output}: cannot be written: {error.strerror}") from None
+    _write(output, text)
     click.echo(output)
+
+
+def _write(output: Path, text: str) -> None:
+    """Put the text where the user wants it: in the place of a file, or through a pipe or a device as it is."""
+    place = look(output)
+    if place is Place.FOLDER:
+        raise InputError(f"--output {output}: is a folder; name a file in it")
+    try:
+        if place is Place.OTHER:
+            output.write_text(text, encoding="utf-8", errors="replace")
+        else:
+            textfile.replace(output, text)
+    except OSError as error:
+        raise refusal(output, error, "cannot be written") from None
 
 
 def _format_of(output: Path | None) -> str | None:

@@ -16,9 +16,10 @@ from click.core import ParameterSource
 from kernelarena.cli import options, plan
 from kernelarena.cli.execute import Options, execute
 from kernelarena.cli.interrupts import Interrupts
-from kernelarena.cli.reader import abandon
+from kernelarena.cli.streams import ReaderGone, emit, say
 from kernelarena.errors import InfraError, InputError
 from kernelarena.spec import Evidence, Manifest, Status, Sweep
+from kernelarena.spec.places import Place, look
 from kernelarena.store import Run, environment, new_id, seeds
 from kernelarena.store.run import timestamp
 
@@ -47,21 +48,27 @@ Examples:
 @click.option(
     "--kernels",
     multiple=True,
+    type=options.WORDS,
     metavar="PATH",
     help="A kernel, or a folder or file of many; repeatable. Default: the shipped ones.",
 )
-@click.argument("more_kernels", nargs=-1, metavar="[PATH]...")
-@click.option("--tasks", multiple=True, metavar="GLOB", help="Only kernels of these tasks: ids, globs or suite:NAME.")
+@click.argument("more_kernels", nargs=-1, metavar="[PATH]...", type=options.WORDS)
+@click.option(
+    "--tasks",
+    multiple=True,
+    type=options.WORDS,
+    metavar="GLOB",
+    help="Only kernels of these tasks: ids, globs or suite:NAME.",
+)
 @options.task
 @click.option(
     "--config",
+    type=options.WORDS,
     metavar="FILE",
     help="A sweep configuration, or the name of a shipped one (quickstart, two-vendor-lab, ci-gate).",
 )
-@click.option(
-    "--out", type=click.Path(path_type=Path), metavar="DIR", help="The run folder to create. Default: reports/<run-id>."
-)
-@click.option("--resume", type=click.Path(path_type=Path), metavar="RUN", help="Continue a run; nothing is done twice.")
+@click.option("--out", type=options.PATH, metavar="DIR", help="The run folder to create. Default: reports/<run-id>.")
+@click.option("--resume", type=options.PATH, metavar="RUN", help="Continue a run; nothing is done twice.")
 @options.hidden_seed
 @options.no_hidden
 @click.option(
@@ -69,7 +76,7 @@ Examples:
     type=click.Choice([evidence.value for evidence in Evidence]),
     help="Cells that cannot have this evidence are infrastructure failures (exit code 3).",
 )
-@click.option("--ray-address", metavar="ADDR", help="Join a Ray cluster instead of starting one.")
+@click.option("--ray-address", type=options.WORDS, metavar="ADDR", help="Join a Ray cluster instead of starting one.")
 @click.option("--jobs", type=click.IntRange(1, 1024), metavar="N", help="Cells judged at once. Default: one per core.")
 @options.no_cache
 @click.option("--keep-going", is_flag=True, help="Leave out kernels that cannot be read instead of stopping.")
@@ -82,21 +89,15 @@ def sweep(more_kernels: Sequence[str], **given: Any) -> int:
     where = Options(ray_address=given["ray_address"], workers=given["jobs"])
     with run, Interrupts() as interrupts:
         try:
-            complete = execute(run, where, say=_say, stopped=interrupts, ready=interrupts.install)
+            complete = execute(run, where, say=say, stopped=interrupts, ready=interrupts.install)
         except InfraError as error:
             raise InfraError(f"{error}; to continue: {_resume(run)}") from error
         if not complete:
             left = len(run.cells()) - len(run.statuses())
-            _say(f"interrupted with {left} of {len(run.cells())} cells left; to continue: {_resume(run)}")
+            say(f"interrupted with {left} of {len(run.cells())} cells left; to continue: {_resume(run)}")
             return InfraError.exit_code
         _publish(run, as_json=given["as_json"])
         return _exit_code(run)
-
-
-def _say(line: str) -> None:
-    """Tell the user something; standard output is for results. That nobody listens any more does not end a run."""
-    with contextlib.suppress(BrokenPipeError):
-        click.echo(line, err=True)
 
 
 def _begin(given: Mapping[str, Any]) -> Run:
@@ -106,9 +107,9 @@ def _begin(given: Mapping[str, Any]) -> Run:
         config, task=given["task"], platforms_dirs=given["platforms_dirs"], tasks_dirs=given["tasks_dirs"]
     )
     for line in wanted.left_out:
-        _say(f"left out: {line}")
+        say(f"left out: {line}")
     for line in wanted.remarks:
-        _say(f"note: {line}")
+        say(f"note: {line}")
     run_id = new_id()
     manifest = Manifest(
         id=run_id,
@@ -133,11 +134,11 @@ def _reopen(path: Path) -> Run:
         if given and parameter.name not in _WITH_RESUME:
             name = parameter.opts[0] if isinstance(parameter, click.Option) else "PATH"
             raise InputError(f"--resume continues a run as it was begun, so {name} cannot be given with it")
-    if not path.exists() and len(path.parts) == 1 and (REPORTS / path).is_dir():
+    if look(path) is Place.NOTHING and len(path.parts) == 1 and (REPORTS / path).is_dir():
         path = REPORTS / path
     run = Run.open(path, writable=True)
     if run.done() == set(run.cells()):
-        _say(f"{run.path}: every cell is done already; only the report is written again")
+        say(f"{run.path}: every cell is done already; only the report is written again")
     return run
 
 
@@ -182,28 +183,25 @@ def _publish(run: Run, *, as_json: bool) -> None:
 
     data = run.data()
     written = report.write(data, run.path)
-    if as_json:
-        text = written["json"].read_text(encoding="utf-8")
-    else:
-        console = Console()
-        with console.capture() as captured:
-            console.print(terminal.summary(data))
-        text = captured.get()
     try:
-        click.echo(text, nl=False)
-    except BrokenPipeError:  # the exit code still says how the run went
-        abandon(sys.stdout)
-    _say(f"report: {written['html']}")
+        with contextlib.suppress(ReaderGone):  # the exit code still says how the run went
+            if as_json:
+                emit(written["json"].read_text(encoding="utf-8"))
+            else:
+                Console().print(terminal.summary(data))
+                sys.stdout.flush()
+    finally:
+        say(f"report: {written['html']}")
 
 
 def _exit_code(run: Run) -> int:
     """Return 3 where infrastructure kept cells from being judged, and say so; a kernel that fails is a result."""
     statuses = Counter(run.statuses().values())
     if lost := statuses[Status.INFRA]:
-        _say(f"{lost} of {statuses.total()} cells could not be judged; to try them again: {_resume(run)}")
+        say(f"{lost} of {statuses.total()} cells could not be judged; to try them again: {_resume(run)}")
         return InfraError.exit_code
     if not statuses[Status.PASS] + statuses[Status.FAIL]:
-        _say("no cell could be judged on any of the platforms; kab-mc platforms list says what is missing")
+        say("no cell could be judged on any of the platforms; kab-mc platforms list says what is missing")
         return InfraError.exit_code
     return 0
 

@@ -14,6 +14,8 @@ from rich.text import Text
 
 from kernelarena.cli import options
 from kernelarena.cli.page import binary, console, duration, pairs, print_json, si
+from kernelarena.cli.usage import Commands
+from kernelarena.cli.verify import verify
 from kernelarena.errors import InputError, nearest
 from kernelarena.platforms import catalogue
 from kernelarena.spec import Platform, Shape, Task, TaskSource
@@ -23,14 +25,15 @@ from kernelarena.spec.roofline import Roof, roofline
 _as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 
 
-@click.group()
+@click.group(cls=Commands)
 def tasks() -> None:
-    """List the operators that kernels are judged on, or show one.
+    """List the operators that kernels are judged on, show one, or verify that its checker can be trusted.
 
     \b
     Example:
         kab-mc tasks list --suite llm
         kab-mc tasks show softmax
+        kab-mc tasks verify softmax
     """  # noqa: D301  (\b is click's, and a raw docstring would lose it)
 
 
@@ -226,3 +229,6 @@ def _times(task: Task, shapes: dict[int, Shape], chips: Sequence[Platform]) -> P
         )
         table.add_row(Text(chip.id), *map(Text, cells))
     return Padding(table, (0, 0, 0, 2))
+
+
+tasks.add_command(verify)
