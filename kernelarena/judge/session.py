@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import re
 import secrets
@@ -23,6 +24,7 @@ from kernelarena.spec import Kernel, Location, Reason
 __all__ = ["CandidateEnded", "Session", "line_of", "locate", "remove_abandoned"]
 
 _LOG_TAIL = 16 << 10
+_PIPE = 1 << 20  # bytes
 _MESSAGE = 8 << 20  # bytes; a hostile message costs the judge many times its size
 _TALK = 64 << 20  # bytes in answer to one request, in however many messages
 _LAST_WORDS = 0.3  # seconds for the candidate to print its stack
@@ -58,6 +60,8 @@ class Session:
         self._tail = b""
         self._log, log = os.pipe()
         os.set_blocking(self._log, False)
+        with contextlib.suppress(OSError):  # a kernel that prints much should not wait for the judge at every page
+            fcntl.fcntl(self._log, fcntl.F_SETPIPE_SZ, _PIPE)
         self._wire, talk = Wire.pair(limit=_MESSAGE, takes_files=False)
         self._control, control = Wire.pair(takes_files=False)
         try:
@@ -207,7 +211,7 @@ class Session:
         # A bounded number of times: it may print faster than this reads.
         for _ in range(64):
             try:
-                data = os.read(self._log, 1 << 16)
+                data = os.read(self._log, _PIPE)
             except BlockingIOError:
                 return
             if not data:

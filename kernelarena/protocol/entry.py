@@ -117,7 +117,7 @@ def _failure(error: BaseException, folder: Path, what: str) -> EntryError:
 def _said(error: BaseException) -> str:
     try:
         return " ".join(str(error).split())[:500]
-    except Exception:
+    except BaseException:  # the message is the kernel's code too, and may raise whatever it likes
         return "(its message cannot be shown)"
 
 

@@ -16,6 +16,7 @@ _COUNTED = (b"RssAnon:", b"RssShmem:", b"VmSwap:")
 class Usage:
     """What some processes use together."""
 
+    processes: int
     tasks: int
     """Processes and threads."""
     bytes: int
@@ -32,12 +33,13 @@ def usage(pids: Iterator[int], inherited: int) -> Usage:
     inherited
         Bytes that each shares with the process that all were forked from.
     """
-    tasks = used = 0
+    processes = tasks = used = 0
     for pid in pids:
         threads, size = _look(pid)
+        processes += 1
         tasks += threads
         used += max(0, size - inherited)
-    return Usage(tasks, used)
+    return Usage(processes, tasks, used)
 
 
 def private_bytes(pid: int) -> int:

@@ -30,7 +30,9 @@ class Quota(Model):
     """Bytes of any file that it writes."""
     storage: int = 1 << 30
     """Bytes of all files that it writes, where it has a file system of its own."""
-    processes: int = 128
+    processes: int = 64
+    """Processes."""
+    tasks: int = 1024
     """Processes and threads."""
 
 
@@ -64,7 +66,7 @@ def limit(quota: Quota, *, counted_alone: bool) -> None:
         mapped = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
         _limit(resource.RLIMIT_AS, mapped + quota.address_space)
     if counted_alone:
-        _limit(resource.RLIMIT_NPROC, quota.processes)
+        _limit(resource.RLIMIT_NPROC, quota.tasks)
     _limit(resource.RLIMIT_FSIZE, quota.file_size)
     _limit(resource.RLIMIT_CORE, 0)
     _limit(resource.RLIMIT_MSGQUEUE, 0)

@@ -138,11 +138,12 @@ class _Watch:
         """Look at what is in use; tell the judge, and say that it must end, when it is too much."""
         used = population.usage(self._members(), self._inherited)
         size = used.bytes + self._stored()
-        if used.tasks <= self._quota.processes and size <= self._quota.resident:
+        many = used.processes > self._quota.processes or used.tasks > self._quota.tasks
+        if not many and size <= self._quota.resident:
             return False
         self._print_stack()
         time.sleep(_LAST_WORDS)
-        self._control.send({"over": {"tasks": used.tasks, "bytes": size}})
+        self._control.send({"over": {"processes": used.processes, "tasks": used.tasks, "bytes": size}})
         return True
 
     def _members(self) -> Iterator[int]:
