@@ -144,6 +144,9 @@ class Outcome:
     @property
     def trouble(self) -> str:
         """What is wrong, in words; empty if nothing is."""
+        for verdict in (self.cheat, self.honest):
+            if verdict.status not in (Status.PASS, Status.FAIL):
+                return f"{verdict.kernel} was not judged: {verdict.detail}"
         if self.cheat.status is Status.PASS:
             return f"the cheat passes: {self.specimen.about.story}"
         if not self.caught:
