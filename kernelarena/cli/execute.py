@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import importlib
+import io
+import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -9,7 +13,7 @@ from kernelarena.cli.plan import count, describe
 from kernelarena.cli.progress import SweepProgress
 from kernelarena.cluster.cell import Cell, ordered, unobtainable
 from kernelarena.cluster.worker import JUDGE
-from kernelarena.errors import InputError
+from kernelarena.errors import InfraError, InputError
 from kernelarena.platforms.backend import availability
 from kernelarena.store import Run
 
@@ -85,8 +89,9 @@ def execute(
         else:
             run.record(verdict)
     if judged:
+        _load_ray()
         from kernelarena.cluster.placement import announcement
-        from kernelarena.cluster.schedule import sweep  # here, because importing Ray takes its time
+        from kernelarena.cluster.schedule import sweep
         from kernelarena.cluster.session import session
 
         say("starting Ray …" if options.ray_address is None else f"joining Ray at {options.ray_address} …")
@@ -109,3 +114,18 @@ def execute(
     if complete and (left or run.manifest.finished is None):
         run.finish()
     return complete
+
+
+def _load_ray() -> None:
+    """Import Ray, which takes its time and therefore waits until it is needed.
+
+    It imports what it finds of vendors' libraries, and one of those that is installed on a host without its driver may
+    raise anything, or print to standard output.
+    """
+    try:
+        with contextlib.redirect_stdout(io.StringIO()):
+            importlib.import_module("ray")
+    except Exception as error:  # see above: whatever it is, the user's installation is what to look at
+        culprit = traceback.extract_tb(error.__traceback__)[-1].filename
+        reason = " ".join(f"{type(error).__name__}: {error}".split())
+        raise InfraError(f"Ray cannot be imported: {reason} ({culprit}); repair or remove that package") from error

@@ -292,3 +292,14 @@ def test_a_run_goes_on_when_nobody_listens(folder):
         assert len(run.done()) == 2
         assert run.manifest.finished
     assert Path("out/report.html").exists()
+
+
+def test_a_ray_that_cannot_be_imported_is_infrastructure(folder):
+    (folder / "stub" / "ray").mkdir(parents=True)
+    (folder / "stub" / "ray" / "__init__.py").write_text("print('noise')\nraise KeyError('libvendor.so')\n")
+    kernels = submit("k.jsonl", a="pass")
+    environment = {**os.environ, "PYTHONPATH": f"{folder / 'stub'}{os.pathsep}{ROOT}"}
+    code, out, err = finish(drive("sweep", kernels, "--platforms", "mi300", "--out", "out", env=environment))
+    assert (code, out) == (3, "")
+    assert err.splitlines()[-1].startswith("kab-mc: Ray cannot be imported: KeyError: 'libvendor.so' (")
+    assert err.endswith("; to continue: kab-mc sweep --resume out\n")
