@@ -1,45 +1,141 @@
-"""Run the tests that need a GPU, and print a short table of what came of them.
+"""Check everything that needs a GPU on the one of this host, and print what came of it in short tables.
 
-    python tools/gpu_check.py [PYTEST ARGUMENTS]
+    python tools/gpu_check.py [--only tests,kernels,cheats,overhead]
 
-On a host without one every line says why it was skipped. Nothing about the device is changed.
+tests     every test that is marked ``gpu``
+kernels   the shipped and the generated kernels, swept over the device's platform, against what is expected of them
+cheats    the corpus of cheats that need a device, with their honest twins
+overhead  what judging costs beyond a kernel's own time
+
+On a host without one it says so and ends with 0. Nothing about the device is changed.
 """
 
 from __future__ import annotations
 
+import argparse
+import json
 import subprocess
 import sys
 import tempfile
+import time
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from kernelarena.platforms.backend import backend_for  # noqa: E402
+from kernelarena.platforms.catalogue import load  # noqa: E402
 
 
 def main() -> int:
-    """Return pytest's exit code."""
+    """Return 0 if everything is as it should be."""
+    parts = {"tests": tests, "kernels": kernels, "cheats": cheats, "overhead": overhead}
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", default=",".join(parts), metavar="PARTS")
+    chosen = parser.parse_args().only.split(",")
+    if unknown := set(chosen) - set(parts):
+        parser.error(f"unknown part '{sorted(unknown)[0]}'; known: {', '.join(parts)}")
     print(surroundings())
+    platform = device()
+    if platform is None:
+        print("no backend finds a device of a known platform in this host")
+        return 0
+    results = {}
+    for name in chosen:
+        print(f"\n== {name} ({platform})", flush=True)
+        started = time.monotonic()
+        results[name] = parts[name](platform)
+        print(f"{'as it should be' if results[name] else 'NOT as it should be'}, {time.monotonic() - started:.0f} s")
+    return 0 if all(results.values()) else 1
+
+
+def device() -> str | None:
+    """Return the id of the platform of this host's first device; asked without opening it."""
+    for id_, platform in load().items():
+        backend = backend_for(platform)
+        if backend is not None and backend.present(platform):
+            return id_
+    return None
+
+
+def tests(platform: str) -> bool:
+    """Run the tests that are marked ``gpu``."""
     with tempfile.TemporaryDirectory() as scratch:
         results = Path(scratch) / "results.xml"
         command = [sys.executable, "-m", "pytest", "-q", "-m", "gpu", "-p", "no:cacheprovider", f"--junitxml={results}"]
-        done = subprocess.run([*command, *sys.argv[1:]], cwd=ROOT, capture_output=True, text=True, check=False)
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
         if not results.exists():
             print(done.stdout + done.stderr)
-            return done.returncode
+            return False
         cases = list(ElementTree.parse(results).getroot().iter("testcase"))
     for case in cases:
         print(f"{outcome(case):9}{float(case.get('time', 0)):7.1f} s  {case.get('classname')}.{case.get('name')}")
         for child in case:
-            print(f"{'':20}{(child.get('message') or '').splitlines()[0][:100]}")
+            print(f"{'':20}{(child.get('message') or '').splitlines()[0][:200]}")
     counts = {word: sum(outcome(case) == word for case in cases) for word in ("passed", "failed", "skipped")}
     print(", ".join(f"{count} {word}" for word, count in counts.items()))
-    return done.returncode
+    return done.returncode == 0
 
 
 def outcome(case: ElementTree.Element) -> str:
     """Return ``passed``, ``failed`` or ``skipped``."""
     tags = {child.tag for child in case}
     return "failed" if tags & {"failure", "error"} else "skipped" if "skipped" in tags else "passed"
+
+
+def kernels(platform: str) -> bool:
+    """Sweep the shipped kernels and the generated ones, and hold their cells against what is expected of them."""
+    expected = expectations()
+    with tempfile.TemporaryDirectory() as scratch:
+        command = [sys.executable, "-m", "kernelarena.cli", "sweep", "--platforms", platform, "--json", "--out", "run"]
+        sources = [f"--kernels={folder}" for folder in (ROOT / "examples" / "generated", ROOT / "tasks")]
+        done = subprocess.run([*command, *sources], cwd=scratch, capture_output=True, text=True, check=False)
+    try:
+        cells = json.loads(done.stdout)["cells"]
+    except ValueError:
+        print(done.stdout[-2000:] + done.stderr[-4000:])
+        return False
+    good = True
+    for cell in sorted(cells, key=lambda cell: cell["kernel"]):
+        wanted = expected.get(cell["kernel"], [("pass", None, None)])
+        fits = (cell["status"], cell["gate"] if cell["reason"] else None, cell["reason"]) in wanted
+        good &= fits and cell["evidence"] == "measured"
+        found = " ".join(filter(None, (cell["status"], cell["reason"])))
+        mark = "" if fits else f"   EXPECTED {wanted}: {cell['detail'][:160]}"
+        print(f"{cell['kernel'][:34]:34} {cell['evidence'] or '-':9}{found:28}{cell['duration_s']:6.1f} s{mark}")
+    return good and bool(cells)
+
+
+def expectations() -> dict[str, list[tuple[str, str | None, str | None]]]:
+    """Return what authors of the generated kernels expect on a device like the one they are compiled for.
+
+    What does not compile for such a chip fails alike on it, and what computes wrongly in an interpreter does so too.
+    """
+    from tests.examples.test_generated import EXPECTED, reasons
+
+    wanted: dict[str, list[tuple[str, str | None, str | None]]] = {}
+    for kernel, by_platform in EXPECTED.items():
+        compiled, emulated = by_platform["h100"], by_platform["cpu"]
+        given: dict[str, Any] = compiled if compiled["status"] == "fail" else emulated
+        failing = given["status"] == "fail"
+        wanted[kernel] = (
+            [("fail", given["gate"], reason.value) for reason in reasons(given)] if failing else [("pass", None, None)]
+        )
+    return wanted
+
+
+def cheats(platform: str) -> bool:
+    """Judge the corpus of cheats."""
+    command = [sys.executable, str(ROOT / "tools" / "cheats.py"), "--platform", platform]
+    return subprocess.run(command, cwd=ROOT, check=False).returncode == 0
+
+
+def overhead(platform: str) -> bool:
+    """Print what judging costs."""
+    command = [sys.executable, str(ROOT / "benchmarks" / "judge_overhead.py"), "--platform", platform]
+    return subprocess.run([*command, "--cells", "10", "--again", "40"], cwd=ROOT, check=False).returncode == 0
 
 
 def surroundings() -> str:

@@ -171,7 +171,9 @@ def measure(
 def _check_health(zygote: Zygote, bench: Bench) -> None:
     found = bench.run(zygote, bench.probe, health.TASK, health.SWEEP, hidden_seed=0)
     if found["status"] is not Status.PASS:
-        raise DeviceUnhealthy(f"a kernel that is known to be right fails on it ({found['reason']}: {found['detail']})")
+        said = found.get("log", "").strip().splitlines()[-1:]
+        why = "; ".join([f"{found['reason']}: {found['detail']}", *said])
+        raise DeviceUnhealthy(f"a kernel that is known to be right fails on it ({why})")
 
 
 def _agreed(compiled: dict[str, Any], found: dict[str, Any]) -> dict[str, Any]:

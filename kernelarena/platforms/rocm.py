@@ -24,9 +24,7 @@ class RocmBackend(GpuBackend):
     triton_backend = "amd"
     torch_key = "hip"
     visibility = ("ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES")
-    runtime = Runtime(
-        ("libamdhip64.so", "libamdhip64.so.7", "libamdhip64.so.6"), "hip", "hipRuntimeGetVersion", 70100000
-    )
+    runtime = Runtime(("libamdhip64.so", "libamdhip64.so.7", "libamdhip64.so.6"), "hip", "RuntimeGetVersion", 70100000)
     render_folder = Path("/sys/class/drm")
 
     architectures = (

@@ -40,7 +40,7 @@ class Runtime:
     prefix
         Of every call: ``cu`` for ``cuMemCreate``.
     version_call
-        Writes the runtime's version into an int, where importing depends on it.
+        Without the prefix; writes the runtime's version into an int. Where importing depends on it.
     import_by_value_since
         The version from which on a descriptor is handed over by value; its address was, before. None: always.
     """

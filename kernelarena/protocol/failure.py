@@ -38,7 +38,7 @@ _OF_DEVICE = (
 def classify_call(failure: Failure) -> tuple[Reason, str]:
     """Return reason and detail of a call that raised."""
     words = f"{failure.types[0]}: {one_line(failure.message)}"
-    if "MemoryError" in failure.types or _OUT_OF_MEMORY.search(failure.message):
+    if {"MemoryError", "OutOfMemoryError"} & set(failure.types) or _OUT_OF_MEMORY.search(failure.message):
         return Reason.OUT_OF_MEMORY, f"the call ran out of memory ({words})"
     for pattern, reason, meaning in _OF_DEVICE:
         if pattern.search(failure.message):
