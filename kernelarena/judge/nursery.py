@@ -64,6 +64,7 @@ def main(descriptor: int, about: dict[str, Any], *, wrapped: bool = False) -> No
     gc.freeze()  # keeps the pages of imported modules shared: a collection in a child would write to all of them
     wire.send({"ready": plan.isolation.model_dump(mode="json")})
     _Nursery(wire, plan).run()
+    os._exit(0)  # without the farewells of what was imported, which take time and interest nobody
 
 
 def _wrap(plan: Plan, descriptor: int, about: dict[str, Any]) -> None:
@@ -122,8 +123,8 @@ class _Nursery:
     def _fork(self, request: dict[str, Any], files: list[int]) -> None:
         talk, log, control = files
         scratch = "" if self._plan.has(Layer.FILES) else tempfile.mkdtemp(prefix=f"{SCRATCH}{os.getpid()}-")
-        if scratch and self._plan.owner != os.geteuid():
-            os.chown(scratch, self._plan.owner, self._plan.owner)
+        if scratch and self._plan.owner_outside != os.geteuid():
+            os.chown(scratch, self._plan.owner_outside, self._plan.owner_outside)
         quota = Quota(**request["quota"])
 
         def candidate(folder: str) -> NoReturn:
@@ -247,6 +248,12 @@ def _standard_streams(talk: int, log: int) -> None:
         if int(name) > _TALK:
             with contextlib.suppress(OSError):
                 os.close(int(name))
+
+
+def remove_left_by(pid: int) -> None:
+    """Remove the scratch folders of a zygote that has ended."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{SCRATCH}{pid}-*"):
+        _throw_away(str(folder))
 
 
 def remove_abandoned(seconds: float = 3600.0) -> None:

@@ -18,8 +18,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from kernelarena.judge import sandbox
-from kernelarena.judge.enclosure import SWITCH, Isolation, population, visible
+from kernelarena.judge import nursery, sandbox
+from kernelarena.judge.enclosure import SWITCH, Isolation, Layer, population, visible
 from kernelarena.judge.enclosure.layers import switched_off
 from kernelarena.judge.wire import Wire, WireError, WireTimeout
 from kernelarena.spec.base import StrEnum
@@ -190,10 +190,14 @@ class Zygote:
 
     def close(self) -> None:
         """End the zygote and every process below it."""
-        self._wire.close()
+        self._wire.close()  # at which it ends its candidates and itself
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(_STOPPED)
         population.end_below(self._process.pid)
         self._process.kill()
         self._process.wait()
+        if not self.isolation.has(Layer.FILES):
+            nursery.remove_left_by(self._process.pid)
         with contextlib.suppress(OSError):
             os.close(self._said)
 

@@ -59,9 +59,9 @@ def enter(view: View, *, user: int, storage: int, own_processes: bool) -> None:
     system.mount("tmpfs", _NEW, "tmpfs", system.MS_NOSUID | system.MS_NODEV, "size=4m,mode=755")
     for path, target in view.links.items():
         os.symlink(target, _NEW + path)
+    _storage(user, storage)  # first, as an interpreter may lie in a folder that is also a place for temporary files
     _show(view, sources)
     _devices(view, sources)
-    _storage(user, storage)
     _user_files(user)
     _processes(own=own_processes)
     system.unmount(_HOST)

@@ -61,6 +61,11 @@ class Plan:
         return INSIDE if self.has(Layer.USER) else os.geteuid()
 
     @property
+    def owner_outside(self) -> int:
+        """The same, as the host sees it."""
+        return os.geteuid() if self.user is None else NOBODY
+
+    @property
     def counted_alone(self) -> bool:
         """Whether the operating system counts the kernel's processes apart from everyone else's."""
         release = tuple(int(part) for part in platform.release().split("-")[0].split(".")[:2])
