@@ -31,6 +31,7 @@ class Judge:
         self._zygotes: dict[tuple[Mode, tuple[str, ...]], Zygote] = {}
         self._problems: dict[str, Problems] = {}
         self._benches: dict[str, Bench] = {}
+        self._isolation: tuple[str, ...] | None = None
         remove_abandoned()
 
     def judge(self, kernel: Kernel, task: TaskSource, platform: Platform, sweep: Sweep, hidden_seed: int) -> Verdict:
@@ -60,6 +61,7 @@ class Judge:
             If the task's own code does not work.
         """
         started = time.monotonic()
+        self._isolation = None
         available = availability(platform)
         found: dict[str, Any]
         try:
@@ -79,6 +81,7 @@ class Judge:
             language=kernel.language,
             home=kernel.home,
             platform=platform.id,
+            isolation=self._isolation,
             duration_s=round(time.monotonic() - started, 3),
             **found,
         )
@@ -120,6 +123,7 @@ class Judge:
         zygote = self._zygotes.get((mode, devices))
         if zygote is None or not zygote.alive:
             zygote = self._zygotes[mode, devices] = Zygote(mode, devices)
+        self._isolation = zygote.isolation.words
         return zygote
 
     def _problems_of(self, platform: Platform) -> Problems:

@@ -208,6 +208,9 @@ class RunFacts(Model):
     hidden_seed: int | None
     environment: Environment
     left_out: tuple[str, ...]
+    isolation: dict[str, int] | None
+    """Layers of isolation that kernels' processes lacked, with the reason, and in how many cells; empty where they had
+    all, null where no process was started."""
     duration_s: float
     """Time spent on the cells, summed over workers."""
 

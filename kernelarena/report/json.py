@@ -43,6 +43,7 @@ def build(view: View) -> document.Report:
         summary=tuple(summary.sentences(data)) + ((view.unknown,) if view.unknown else ()),
         run=document.RunFacts(
             **{name: getattr(manifest, name) for name in type(manifest).model_fields if name != "schema_version"},
+            isolation=summary.missing_layers(data),
             duration_s=round(sum(verdict.duration_s for verdict in data.verdicts), 3),
         ),
         cells=tuple(_cell(verdict) for verdict in data.verdicts),

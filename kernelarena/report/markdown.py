@@ -176,4 +176,5 @@ def _run(view: View) -> str:
     versions = [f"{name} {version}" for name, version in manifest.environment.versions.items()]
     state = "finished" if manifest.finished else "not finished"
     facts = [f"run {manifest.id}", f"started {manifest.created}", state, *versions]
+    facts += [view.isolation.rstrip(".")] if view.isolation else []
     return f"<sub>{escape(' · '.join(facts), limit=1_000)}</sub>"

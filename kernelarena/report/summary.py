@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from kernelarena.metrics import RAN, Rate, pass_rates, portability, reasons
@@ -39,6 +40,24 @@ def unknown(data: RunData) -> str | None:
         if parts
         else None
     )
+
+
+def missing_layers(data: RunData) -> dict[str, int] | None:
+    """Return what isolation the kernels' processes lacked, with the number of cells; None where none was started."""
+    isolated = [verdict.isolation for verdict in data.verdicts if verdict.isolation is not None]
+    return dict(Counter(layer for layers in isolated for layer in layers)) if isolated else None
+
+
+def isolation(data: RunData) -> str | None:
+    """Return in words how kernels were kept from what is not theirs, or None where no process was started for one."""
+    missing = missing_layers(data)
+    if missing is None:
+        return None
+    if not missing:
+        return "Isolation of kernels: complete."
+    cells = sum(verdict.isolation is not None for verdict in data.verdicts)
+    layers = [layer if count == cells else f"{layer} in {plural(count, 'cell')}" for layer, count in missing.items()]
+    return f"Isolation of kernels: without {listing(layers)}."
 
 
 def _rates(data: RunData, evidence: Evidence) -> dict[str, Rate]:

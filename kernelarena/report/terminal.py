@@ -134,6 +134,8 @@ def _legend(view: View) -> Text:
 def _prose(view: View) -> Iterator[RenderableType]:
     for text in [*view.sentences, *([view.unknown] if view.unknown else [])]:
         yield Text(text)
+    if view.isolation:
+        yield Text(view.isolation, "dim")
 
 
 def _failures(failures: list[Failure]) -> Iterator[RenderableType]:

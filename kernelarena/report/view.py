@@ -110,6 +110,8 @@ class View:
     losses: list[Loss]
     retention: list[Retention]
     unknowns: list[Unknown]
+    isolation: str | None = None
+    """How kernels were kept from what is not theirs, in words."""
     evidence: list[Evidence] = field(default_factory=list)
     """The kinds that occur, the strongest first."""
 
@@ -169,6 +171,7 @@ def arrange(data: RunData) -> View:
         losses=_losses(data),
         retention=carried(data.verdicts),
         unknowns=_unknowns(data),
+        isolation=summary.isolation(data),
         evidence=[evidence for evidence in Evidence if any(v.evidence is evidence for v in data.verdicts)],
     )
 

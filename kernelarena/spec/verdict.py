@@ -166,6 +166,9 @@ class Verdict(Model):
     trials: tuple[Trial, ...] = ()
     duration_s: float = 0.0
     attempts: Annotated[int, Field(ge=1)] = 1
+    isolation: tuple[str, ...] | None = None
+    """Layers of isolation that the kernel's process lacked, each with the reason; empty where it had all, None where no
+    process was started."""
     cached: bool = False
     """Whether the compile gate's answer came from the cache."""
 

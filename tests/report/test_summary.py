@@ -2,8 +2,12 @@ from __future__ import annotations
 
 import pytest
 
-from kernelarena.report.summary import sentences, unknown
+from kernelarena.report import html, markdown
+from kernelarena.report.json import as_dict
+from kernelarena.report.summary import isolation, sentences, unknown
+from kernelarena.report.view import arrange
 from kernelarena.spec import Evidence, Reason, Status
+from tests.report.test_terminal import printed
 
 
 def test_the_answer_of_the_realistic_run(data):
@@ -111,3 +115,33 @@ def test_without_a_verdict_nothing_is_claimed(make):
 def test_without_a_judged_cell_nothing_is_claimed(make):
     lost = make.unknown("softmax-1024", "mi300", Status.INFRA, Reason.WORKER_LOST, "")
     assert sentences(make.data([lost])) == ["No cell could be judged."]
+
+
+def test_what_isolation_lacked_is_said_once_with_the_reason(make):
+    complete, unknown_ = make.verdict("rope-half", "mi300", isolation=()), make.verdict("rope-half", "h100")
+    assert isolation(make.data([unknown_])) is None
+    assert isolation(make.data([complete, unknown_])) == "Isolation of kernels: complete."
+    layers = ("process namespace (Operation not permitted)", "user namespace (Operation not permitted)")
+    lacking = [make.verdict("softmax-1024", chip, isolation=layers) for chip in ("mi300", "h100")]
+    assert isolation(make.data(lacking)) == (
+        "Isolation of kernels: without process namespace (Operation not permitted) and user namespace (Operation not "
+        "permitted)."
+    )
+    assert isolation(make.data([complete, lacking[0]])) == (
+        "Isolation of kernels: without process namespace (Operation not permitted) in 1 cell and user namespace "
+        "(Operation not permitted) in 1 cell."
+    )
+
+
+@pytest.mark.parametrize(
+    "render", [lambda view: printed(view.data), markdown.render, html.render], ids=["terminal", "markdown", "html"]
+)
+def test_every_report_tells_of_isolation(make, render):
+    run = make.data([make.verdict("rope-half", "mi300", isolation=("network namespace (refused)",))])
+    assert "without network namespace" in " ".join(render(arrange(run)).replace("\\", "").split())
+
+
+def test_programs_are_told_of_isolation(make):
+    run = make.data([make.verdict("rope-half", "mi300", isolation=("network namespace (refused)",))])
+    assert as_dict(arrange(run))["run"]["isolation"] == {"network namespace (refused)": 1}
+    assert as_dict(arrange(make.data([make.verdict("rope-half", "mi300")])))["run"]["isolation"] is None
