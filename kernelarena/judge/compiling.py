@@ -57,7 +57,7 @@ _NOTHING_TO_COMPILE = (
 )
 
 
-_NOT_REMEMBERED = (Reason.COMPILE_TIMEOUT, Reason.OUT_OF_MEMORY, Reason.CRASH)
+_NOT_REMEMBERED = (Reason.COMPILE_TIMEOUT, Reason.OUT_OF_MEMORY, Reason.CRASH, Reason.ILLEGAL_ACCESS)
 """They may be the machine's doing."""
 
 
@@ -86,6 +86,14 @@ def _decide(zygote: Zygote, kernel: Kernel, task: TaskSource, platform: Platform
     if deed is not None:
         changes = {"status": Status.FAIL, "gate": Gate.COMPILE, "reason": deed.reason, "detail": deed.detail}
         return decision.model_copy(update={**changes, "location": deed.location, "log": log})
-    if ended is not None and ended.reason is Reason.OUT_OF_MEMORY:
-        return decision.model_copy(update={"reason": ended.reason, "detail": f"under the persona, {ended.detail}"})
-    return decision
+    return decision if ended is None else _named_alike(decision, ended)
+
+
+def _named_alike(decision: Decision, ended: CandidateEnded) -> Decision:
+    """Give the end of a kernel's process the reason that it has on every other gate."""
+    if decision.reason is not Reason.CRASH and ended.reason not in (Reason.OUT_OF_MEMORY, Reason.JUDGE_TAMPERING):
+        return decision  # it died at something that has a name of its own: a compiler that crashed
+    by_itself = ended.exit_code is not None and ended.reason is not Reason.JUDGE_TAMPERING
+    detail = decision.detail if by_itself else f"under the persona, {ended.detail}"
+    location = ended.location or decision.location
+    return decision.model_copy(update={"reason": ended.reason, "detail": detail, "location": location})
