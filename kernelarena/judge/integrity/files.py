@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import os
 import sys
 import sysconfig
@@ -12,6 +13,8 @@ from pathlib import Path
 from kernelarena.judge.integrity.origin import TEMPORARY
 from kernelarena.spec import paths
 
+# Functions below look here, and not where a kernel may put others.
+__builtins__ = vars(builtins).copy()  # type: ignore[assignment]
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 _AUTOLOADED = frozenset({"conftest.py", "sitecustomize.py", "usercustomize.py"})
 """What Python and pytest run unasked."""
@@ -25,6 +28,8 @@ _LISTS = frozenset({"/proc", "/dev/shm", "/dev/fd"})
 """Folders that list what other processes have."""
 _KEPT = frozenset({".cache", ".triton", ".nv", ".local", ".config"})
 """Folders of a user's home that are there for the next kernel too; the candidate's own home is its scratch folder."""
+_DECISIONS = tuple(f"/{folder.parent.name}/{folder.name}/" for folder in (paths.cache_dir(), paths.state_dir()))
+"""Of any user's, the candidate's own included: nobody else has a reason to use the name."""
 _OTHERS_SCRATCH = "kab-mc-"
 
 
@@ -78,6 +83,8 @@ class Files:
         """Return what is wrong with writing to a file, or None."""
         if os.path.basename(real) in _AUTOLOADED:
             return f"writes {real}, which Python or pytest runs unasked"
+        if any(folder in real for folder in _DECISIONS):
+            return f"writes {real}, where the harness keeps what it has found"
         if _below(real, self._own):
             return None
         if _below(real, self._harness):

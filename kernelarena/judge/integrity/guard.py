@@ -6,11 +6,13 @@ It gives tampering its name, and fails kernels that tamper and compute the right
 
 from __future__ import annotations
 
+import builtins
+import contextlib
 import sys
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
-from types import FunctionType, ModuleType
+from types import FrameType, FunctionType, ModuleType
 from typing import Any
 
 from kernelarena.judge.integrity.doors import close_doors
@@ -22,6 +24,9 @@ from kernelarena.judge.integrity.state import State
 from kernelarena.judge.integrity.watched import unwatched, watch, watch_ours
 from kernelarena.spec import Reason
 
+# Functions below look here, and not where a kernel may put others.
+__builtins__ = vars(builtins).copy()  # type: ignore[assignment]
+_PACKAGE = f"{__name__.partition('.')[0]}."
 _LIMIT = 20  # acts; one fails the kernel
 _ADVICE = "clocks, checks and the harness's own functions are not a kernel's to replace; leave them alone"
 
@@ -37,6 +42,8 @@ def prepare() -> Names:
 
 class Guard:
     """Watches the process from `arm` on.
+
+    Objects of the harness that the frames above `arm` hold, which a kernel can reach from its own, are watched too.
 
     Make it when everything is imported that the harness itself needs, and the platform's face is on: what names mean
     then is what they have to mean for ever.
@@ -72,10 +79,13 @@ class Guard:
 
         def acts() -> list[dict[str, Any]]:
             if self._armed:
-                for label, reason, now in (*changed(), *late(names, origins)):
+                found = [*changed()]
+                with contextlib.suppress(Exception):  # of a process that is no longer whole
+                    found += late(names, origins)
+                for label, reason, now in found:
                     note(f"replaces {label}", _ADVICE, reason, origins.defined_at(now), label)
-                for found in state.changed():
-                    note(*found)
+                for seen in state.changed():
+                    note(*seen)
             return noted()
 
         self._arm, self.acts = arm, acts
@@ -88,6 +98,7 @@ class Guard:
         """Begin to watch; called just before the kernel's module is imported."""
         if not self._armed:
             self._armed = True
+            self.hold(*_above(sys._getframe(1)))
             self._arm()
 
 
@@ -113,6 +124,20 @@ class Notes:
     def all(self) -> list[dict[str, Any]]:
         """Return what was noted, in order."""
         return [dict(act) for act in self._acts]
+
+
+def _above(frame: FrameType | None) -> Iterator[object]:
+    """Yield the harness's objects that frames hold from this one outwards, and what of the harness's those hold."""
+    while frame is not None:
+        for value in [*frame.f_locals.values()]:
+            if _is_ours(value):
+                yield value
+                yield from filter(_is_ours, [*vars(value).values()])
+        frame = frame.f_back
+
+
+def _is_ours(value: object) -> bool:
+    return type(value).__module__.startswith(_PACKAGE) and hasattr(value, "__dict__") and not isinstance(value, type)
 
 
 def _late(names: Names, origins: Origins) -> Iterator[tuple[str, Reason, object]]:

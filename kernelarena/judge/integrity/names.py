@@ -7,6 +7,7 @@ closures close over. Looking again reads dictionaries and memory: it takes micro
 from __future__ import annotations
 
 import bisect
+import builtins
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from operator import attrgetter, eq, is_
 from types import BuiltinFunctionType, FunctionType, ModuleType
@@ -15,6 +16,8 @@ from typing import Any
 from kernelarena.judge.integrity.guts import guts
 from kernelarena.spec import Reason
 
+# Functions below look here, and not where a kernel may put others.
+__builtins__ = vars(builtins).copy()  # type: ignore[assignment]
 _FUNCTIONS = (FunctionType, BuiltinFunctionType)
 _METHODS = (*_FUNCTIONS, staticmethod, classmethod, property)
 _CALLABLES = (*_METHODS, type)

@@ -11,12 +11,15 @@ does.
 
 from __future__ import annotations
 
+import builtins
 import os
 import sys
 import sysconfig
 from pathlib import Path
 from types import CodeType, FrameType, FunctionType, MethodType
 
+# Functions below look here, and not where a kernel may put others.
+__builtins__ = vars(builtins).copy()  # type: ignore[assignment]
 KERNEL = "(kernel)"
 """Stands for the kernel where otherwise the dotted name of a module stands."""
 PLUMBING = frozenset(

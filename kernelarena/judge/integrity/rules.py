@@ -6,6 +6,7 @@ for it (:mod:`origin`). Events and their arguments: https://docs.python.org/3/li
 
 from __future__ import annotations
 
+import builtins
 import os
 import signal
 from collections.abc import Callable
@@ -16,6 +17,8 @@ from kernelarena.judge.integrity.names import Names
 from kernelarena.judge.integrity.origin import PLUMBING
 from kernelarena.spec import Reason
 
+# Functions below look here, and not where a kernel may put others.
+__builtins__ = vars(builtins).copy()  # type: ignore[assignment]
 See = Callable[..., "str | tuple[str, Reason] | None"]
 
 FORKED = "forks"

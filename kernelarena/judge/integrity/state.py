@@ -5,6 +5,8 @@ Only what the kernel's own code put there counts: torch and Python change some o
 
 from __future__ import annotations
 
+import builtins
+import contextlib
 import gc
 import os
 import re
@@ -12,16 +14,19 @@ import signal
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from types import FunctionType, MethodType
+from types import FunctionType, MethodType, ModuleType
 
 import torch
 import torch.library
 
+from kernelarena.judge.enclosure.privileges import adopt_orphans
 from kernelarena.judge.integrity.names import Names
 from kernelarena.judge.integrity.origin import Origins, Place
 from kernelarena.judge.integrity.watched import OVERRIDDEN
 from kernelarena.spec import Reason
 
+# Functions below look here, and not where a kernel may put others.
+__builtins__ = vars(builtins).copy()  # type: ignore[assignment]
 # Taken here, since kernels that take them are noticed (doors).
 _dispatch_length: Callable[[], int] = torch._C._len_torch_dispatch_stack
 _dispatch_at: Callable[[int], object] = torch._C._get_dispatch_stack_at
@@ -37,6 +42,9 @@ _LEAVE = "whatever watches the interpreter also watches the harness; remove it b
 _REGISTERED = re.compile(r"registered at (.+):(\d+) ::")
 _HANGS = signal.SIGUSR1
 """The signal by which the judge asks where a kernel hangs."""
+_namespace = type.__dict__["__dict__"].__get__
+_PACKAGE = __name__.partition(".")[0]
+_FACE = f"{_PACKAGE}.platforms."
 _FINISH = "all work of a call must be done, or enqueued, when the entry returns"
 _TIMERS = ((signal.ITIMER_REAL, signal.SIGALRM), (signal.ITIMER_VIRTUAL, signal.SIGVTALRM),
            (signal.ITIMER_PROF, signal.SIGPROF))  # fmt: skip
@@ -61,18 +69,23 @@ class State:
         self._overrides: set[str] = torch.library._impls
         self._dump: Callable[[str], str] = torch._C._dispatch_dump
         self._look: tuple[Callable[[], Iterator[Found]], ...] = (
-            self._callbacks, self._alarms, self._tracing, self._handler, self._modes, self._objects,
+            self._imports, self._callbacks, self._alarms, self._tracing, self._handler, self._modes, self._objects,
             self._operators, self._processes,
         )  # fmt: skip
 
     def begin(self) -> None:
-        """Take the state as it is now for the one that must remain."""
+        """Take the state as it is now for the one that must remain.
+
+        From here on, processes whose parent ends become children of this one, where they are seen.
+        """
+        adopt_orphans()
         self._catching = _is_caught(_HANGS)
         self._handled = signal.getsignal(_HANGS)
         self._dispatch_before = self._dispatch()
         self._function_before = self._function()
         self.hold(*self._dispatch_before, *self._function_before)
         self._operators_before = frozenset(self._overrides)
+        self._modules_before = frozenset(sys.modules)
         self._command = _command(os.getpid())
 
     def hold(self, *objects: object) -> None:
@@ -86,7 +99,24 @@ class State:
     def changed(self) -> Iterator[Found]:
         """Yield what the kernel has changed."""
         for look in self._look:
-            yield from look()
+            with contextlib.suppress(Exception):  # of a process that is no longer whole
+                yield from [*look()]
+
+    def _imports(self) -> Iterator[Found]:
+        """Yield what the kernel's modules hold of the harness; what a platform's face puts into torch is not meant."""
+        for module in [sys.modules[name] for name in sys.modules.keys() - self._modules_before]:
+            file = vars(module).get("__file__") if type(module) is ModuleType else None
+            if type(file) is not str or self._origins.within(file) is None:
+                continue
+            for value in [*vars(module).values()]:
+                name = _module_of(value)
+                if name.partition(".")[0] == _PACKAGE and not name.startswith(_FACE):
+                    yield (
+                        f"imports the harness ({name})",
+                        "kernels run without it; remove the import",
+                        Reason.JUDGE_TAMPERING,
+                        (self._origins.within(file) or "", None),
+                    )
 
     def _callbacks(self) -> Iterator[Found]:
         """Yield work at garbage collection, which is done whenever it comes, in the harness's time or a clock's."""
@@ -213,6 +243,17 @@ class State:
                 return self._origins.defined_at(function)
             function = function.__dict__.get("__wrapped__")
         return None
+
+
+def _module_of(value: object) -> str:
+    """Return the name of a module, or of that which a function or class comes from, without asking a metaclass."""
+    if type(value) is ModuleType:
+        name = vars(value).get("__name__")
+    elif type(value) is FunctionType:
+        name = value.__module__
+    else:
+        name = _namespace(value).get("__module__") if isinstance(value, type) else ""
+    return name if type(name) is str else ""
 
 
 def _method(cls: type, name: str) -> object:

@@ -30,11 +30,12 @@ def _prepared() -> None:
 def noticed(tmp_path: Path) -> Noticed:
     """Returns the acts of a kernel: those of its import, of a call of its ``entry``, and of another call.
 
+    ``before`` runs before the guard is made, which holds the objects of its that ``held`` names.
     An ``entry`` that does nothing is added where the source has none. What the kernel raises is raised again, unless it
     may fail: most acts are seen whether they succeed or not.
     """
 
-    def run(source: str, *, may_fail: bool = False, before: str = "") -> list[Act]:
+    def run(source: str, *, may_fail: bool = False, before: str = "", held: str = "") -> list[Act]:
         scratch = tmp_path / f"kab-mc-{len(os.listdir(tmp_path))}"
         folder = scratch / "kernel"
         folder.mkdir(parents=True)
@@ -45,7 +46,7 @@ def noticed(tmp_path: Path) -> Noticed:
         if pid == 0:
             write, said = answer.write_text, {}
             try:
-                said["acts"] = _watch(folder, scratch, may_fail, before)
+                said["acts"] = _watch(folder, scratch, may_fail, before, held)
             except BaseException:
                 said["error"] = traceback.format_exc()
             finally:
@@ -59,13 +60,15 @@ def noticed(tmp_path: Path) -> Noticed:
     return run
 
 
-def _watch(folder: Path, scratch: Path, may_fail: bool, before: str) -> list[dict[str, object]]:
+def _watch(folder: Path, scratch: Path, may_fail: bool, before: str, held: str) -> list[dict[str, object]]:
     torch.set_num_threads(1)  # a thread pool that the parent has started does not exist here
     os.chdir(scratch)
     os.environ.update(HOME=str(scratch), TMPDIR=str(scratch))
     dumps = json.dumps
-    exec(before)
+    names: dict[str, object] = {}
+    exec(before, names)
     guard = Guard(folder, scratch)
+    guard.hold(*(names[name] for name in held.split()))
     guard.arm()
     try:
         entry = load_entry(folder, "kernel.py", "entry")

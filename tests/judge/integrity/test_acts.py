@@ -70,8 +70,15 @@ ACTS = {
     "all processes": ("import glob\nglob.glob('/proc/*')", JUDGE, "lists /proc"),
     "shared memory of others": ("import os\nos.listdir('/dev/shm')", JUDGE, "lists /dev/shm"),
     "the machine's memory": ("open('/dev/mem', 'rb')", JUDGE, "/dev/mem"),
+    "the harness, imported": ("import kernelarena.spec", JUDGE, "imports the harness (kernelarena)"),
+    "a function of the harness, imported": (
+        "from kernelarena.spec.catalogue import load_tasks", JUDGE, "imports the harness (kernelarena.spec.catalogue)",
+    ),
+    "the harness's memory of decisions": (
+        "import os\nos.makedirs('.cache/kernelarena/x')", JUDGE, "where the harness keeps",
+    ),
     "the harness's files, read": (
-        "import kernelarena\nopen(kernelarena.__file__).read()", JUDGE, "a file of the harness",
+        "open(__import__('kernelarena').__file__).read()", JUDGE, "a file of the harness",
     ),
     "the tasks, listed": (
         "from kernelarena.spec import paths\nlist(paths.shipped('tasks').iterdir())", JUDGE, "a file of the harness",
@@ -192,6 +199,34 @@ def test_the_harness_s_modes_stay_as_they_are(noticed, source, word):
     assert {act.reason for act in acts} == {JUDGE}
 
 
+@pytest.mark.parametrize(
+    ("change", "word"),
+    [
+        ("wire.send = print", "replaces 'send'"),
+        ("wire.__class__ = type('Other', (type(wire),), {})", "changed the class"),
+    ],
+)
+def test_objects_that_are_held_keep_their_methods(noticed, change, word):
+    before = "from kernelarena.judge.wire import Wire\nimport sys\nsys.wire = wire = Wire.pair()[0]"
+    source = f"import sys\nwire = sys.wire\n{change}"
+    assert noticed(source, before=before) == []
+    acts = noticed(source, before=before, held="wire")
+    assert [(act.reason, word in act.detail) for act in acts] == [(JUDGE, True)]
+
+
+def test_objects_that_the_frames_above_hold_keep_their_methods(noticed):
+    source = """
+        import sys
+        def entry(x):
+            frame = sys._getframe()
+            while "guard" not in frame.f_locals:
+                frame = frame.f_back
+            frame.f_locals["guard"].arm = print
+        """
+    (act,) = noticed(source)
+    assert act.detail.startswith("it replaces 'arm' of the harness's Guard")
+
+
 def test_the_line_is_that_of_the_kernel(noticed):
     source = "import os\n\n\ndef helper():\n    exec('os.kill(4194303, 19)')\n\n\ndef entry(x):\n    helper()\n"
     (act,) = noticed(source, may_fail=True)
@@ -221,9 +256,8 @@ def test_a_process_that_outlives_the_call_is_noticed(noticed, leave, reason, wor
                 os._exit(0)
             os.read(read, 1)
         """
-    before = "from kernelarena.judge.enclosure.privileges import adopt_orphans\nadopt_orphans()"
     try:
-        acts = noticed(source, before=before)
+        acts = noticed(source)
     finally:
         for path in tmp_path.glob("child-*"):
             os.kill(int(path.name.removeprefix("child-")), signal.SIGKILL)

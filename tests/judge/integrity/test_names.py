@@ -92,6 +92,10 @@ REPLACED = {
     "the system's calls": ("import os\nos.getpid = lambda: 1", JUDGE, "os.getpid"),
     "waiting for the wire": ("import select\nselect.select = lambda *a: ([], [], [])", JUDGE, "select.select"),
     "builtins": ("import builtins\nbuiltins.abs = lambda v: 0", JUDGE, "builtins.abs"),
+    "builtins that a look at names would need": (
+        "def entry(x):\n    import builtins as b\n    b.all = lambda values: True\n    b.map = b.dict = list",
+        JUDGE, "builtins.all",
+    ),
     "importing": (
         "import builtins\nreal = builtins.__import__\nbuiltins.__import__ = lambda *a, **k: real(*a, **k)",
         JUDGE, "builtins.__import__",
