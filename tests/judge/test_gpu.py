@@ -125,8 +125,9 @@ WRONG = {
         Reason.ILLEGAL_ACCESS,
     ),
     "a write past the end": (
-        "def entry(x):\n    x = x.contiguous()\n    y = torch.empty_like(x)\n    run(x, y)\n"
-        "    y.as_strided((y.numel() + 8,), (1,))[-8:].fill_(1)\n    return y\n",
+        "@triton.jit\ndef beyond(y_ptr, n):\n    tl.store(y_ptr + n + tl.arange(0, 8), 1.0)\n\n"
+        "def entry(x):\n    x = x.contiguous()\n    y = run(x, torch.empty_like(x))\n    beyond[(1,)](y, y.numel())\n"
+        "    return y\n",
         Reason.OUT_OF_BOUNDS_WRITE,
     ),
     "a failed assertion on the device": (

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.metadata
 import logging
-import os
 import stat
 import subprocess
 import sys
@@ -267,17 +266,29 @@ def test_the_probe_runs_under_the_torch_of_this_host(tmp_path: Path, monkeypatch
         assert Device(**device).name
 
 
+FORK = """
+import os
+from kernelarena.platforms.cuda import CudaBackend
+from kernelarena.platforms.rocm import RocmBackend
+
+backends = [kind() for kind in (CudaBackend, RocmBackend) if kind.device_node.exists()]
+if not any(backend.devices() for backend in backends):
+    raise SystemExit("no device that torch can use")
+child = os.fork()
+if child == 0:
+    import torch
+
+    os._exit(0 if torch.ones(2, device="cuda").sum().item() == 2 else 1)
+assert os.waitpid(child, 0)[1] == 0
+"""
+
+
 @pytest.mark.gpu
 def test_devices_of_this_host_are_found_and_forking_stays_possible() -> None:
-    backends = [kind() for kind in (CudaBackend, RocmBackend) if kind.device_node.exists()]
-    if not any(backend.devices() for backend in backends):
+    done = subprocess.run([sys.executable, "-c", FORK], capture_output=True, text=True, check=False)
+    if "no device that torch can use" in done.stderr:
         pytest.skip("no device that torch can use")
-    child = os.fork()
-    if child == 0:
-        import torch
-
-        os._exit(0 if torch.ones(2, device="cuda").sum().item() == 2 else 1)
-    assert os.waitpid(child, 0)[1] == 0
+    assert done.returncode == 0, done.stderr
 
 
 def test_without_a_backend_nothing_can_be_known_and_the_reason_names_it() -> None:
