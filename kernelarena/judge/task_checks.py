@@ -17,11 +17,13 @@ from kernelarena.judge.arena import dtype_name
 from kernelarena.judge.reference import Outputs, Reference
 from kernelarena.protocol import sizes
 from kernelarena.protocol.draw import draw
+from kernelarena.protocol.tolerance import growth
 from kernelarena.protocol.truth import Truth, evaluate, widened
 from kernelarena.spec import Distribution, Layout, Platform, Shape, Task
 from kernelarena.spec.task import Kind
 
 Inputs = dict[str, Any]
+_FAR = 1000  # times the error that rounding explains
 _REACH = 4  # sizes of a dimension that are tried when one alone is to be changed
 
 
@@ -161,6 +163,21 @@ def check_finite(shape: Shape, truth: Truth) -> Iterator[str]:
             f"reference() is not finite on its own inputs: {count} of {output.value.numel()} elements of out[{index}]; "
             "draw what the operator is defined for, or leave the distribution out of distributions"
         )
+
+
+def check_agreement(shape: Shape, truth: Truth) -> Iterator[str]:
+    """Look whether the reference computes in float32 what it computes in float64, up to rounding."""
+    for index, output in enumerate(truth.outputs):
+        length = 0.0 if output.exact else float(output.value.norm())
+        if length == 0 or not math.isfinite(length) or output.dtype.itemsize == 1:
+            continue
+        rounding = growth(truth) * (output.conditioning_norm + truth.unit * length)
+        if output.single_norm > _FAR * rounding:
+            yield (
+                f"out[{index}] of reference() differs in float32 from itself in float64 by "
+                f"{output.single_norm / length:.2g} of its norm on {shape}, far more than rounding explains; it must "
+                "compute the same at every dtype"
+            )
 
 
 def _evaluated(reference: Reference, inputs: Inputs) -> list[Tensor] | None:

@@ -77,7 +77,7 @@ class Server:
             raise RuntimeError(f"the process for a task's own code did not start (exit code {code})")
 
     def run(self, argument: dict[str, Any], *, seconds: float, memory: int) -> Iterator[dict[str, Any]]:
-        """Run one job and yield what the function yields.
+        """Run one job and yield what the function yields; to be read to its end before the next job.
 
         Parameters
         ----------

@@ -22,6 +22,7 @@ from kernelarena.errors import InputError
 from kernelarena.judge.problems import Problem, Problems, another_seed, trial_seed
 from kernelarena.judge.reference import Reference
 from kernelarena.judge.task_checks import (
+    check_agreement,
     check_dependence,
     check_drawing,
     check_finite,
@@ -112,6 +113,7 @@ class Unusable(Exception):
     """The task's code cannot be loaded."""
 
 
+_FIXED = "it must follow from the shape alone, so that a kernel can allocate it"
 _NONE: Counter[Outcome] = Counter()
 
 
@@ -127,7 +129,8 @@ class _Found:
 
     def silent(self) -> set[str]:
         """Return the controls that apply and have never been rejected, for some output."""
-        return {name for (name, _), counts in self.outcomes.items() if not counts[Outcome.REJECTED]}
+        never = {name for (name, _), counts in self.outcomes.items() if not counts[Outcome.REJECTED]}
+        return {control.name for control in CONTROLS if control.name in never and not control.indifferent}
 
 
 class Verification:
@@ -194,22 +197,26 @@ class Verification:
 
     def _note_vacuous(self, dtype: str, found: _Found) -> None:
         remedy = "draw inputs that make outputs differ more, or return more of what is computed"
-        faint = {control.name for control in CONTROLS if control.faint}
+        kinds = {control.name: control for control in CONTROLS}
         for (name, index), counts in found.outcomes.items():
             ordinary = found.ordinary.get((name, index), _NONE)
             tried, told = sum(ordinary.values()), ordinary[Outcome.REJECTED]
             if not counts[Outcome.REJECTED]:
+                if kinds[name].indifferent:
+                    continue
                 text = f"'{name}' as out[{index}] equals the right answer up to rounding in all {found.trials} trials"
                 self._note(dtype, name, f"{text}; {remedy}")
-            elif name not in faint and tried >= ENOUGH and told < SHARE * tried:
+            elif not kinds[name].faint and tried >= ENOUGH and told < SHARE * tried:
                 text = f"'{name}' as out[{index}] equals the right answer up to rounding in {tried - told} of {tried}"
                 self._note(dtype, name, f"{text} trials with ordinary inputs; {remedy}")
 
     def _tallies(self, found: _Found) -> Iterator[ControlTally]:
         for control in CONTROLS:
             counts = sum((count for (name, _), count in found.outcomes.items() if name == control.name), _NONE)
-            tried = sum(counts.values())
             needs = control.needs
+            if control.indifferent and set(counts) == {Outcome.VACUOUS}:
+                counts, needs = _NONE, "an operator that is not indifferent to it"
+            tried = sum(counts.values())
             if control not in self._controls:
                 needs = "a task that does not allow reduced precision"
             yield ControlTally(
@@ -291,18 +298,20 @@ class Verification:
         problem = self._drawn.problem(self._job.task, shape, seed)
         for text in check_finite(shape, problem.truth):
             self._note(shape.dtype, "finite", f"on {shape}: {text}")
+        for text in check_agreement(shape, problem.truth):
+            self._note(shape.dtype, "agreement", text)
         others = reference.draw(shape, self._platform, another_seed(another_seed(seed)), self._device)
-        return Material(
-            reference=reference.function,
-            inputs=problem.inputs,
-            truth=problem.truth,
-            honest=_answers(problem),
-            previous=tuple(evaluate(reference.function, others)),
-            earlier=_answers(self._drawn.varied(self._job.task, shape, seed)),
-        )
+        honest, previous = _answers(problem), tuple(evaluate(reference.function, others))
+        for index, (one, other) in enumerate(zip(honest, previous, strict=True)):
+            if one.shape != other.shape:
+                sizes = f"{list(one.shape)} and {list(other.shape)} for {shape}"
+                self._note(shape.dtype, "size", f"the size of out[{index}] depends on values: {sizes}; {_FIXED}")
+                return None
+        earlier = _answers(self._drawn.varied(self._job.task, shape, seed))
+        return Material(reference.function, problem.inputs, problem.truth, honest, previous, earlier, self._reduced)
 
     def _hold(self, control: Control, material: Material, shape: Shape, found: _Found) -> None:
-        for outcome, index, words in controls.judge(control, material, allow_reduced_precision=self._reduced):
+        for outcome, index, words in controls.judge(control, material):
             for kept in (found.outcomes, found.ordinary)[: 1 + (shape.distribution in ORDINARY)]:
                 kept.setdefault((control.name, index), Counter())[outcome] += 1
             if outcome is Outcome.PASSED:

@@ -29,7 +29,7 @@ booleans, if it differs at all. Nearer than that it is a matter of taste.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -66,12 +66,18 @@ class Material:
     """The right answer to other inputs of the same shape."""
     earlier: tuple[Tensor, ...]
     """The right answer to the same inputs before some of their rows were replaced."""
+    allow_reduced_precision: bool = False
+    """Whether the task does."""
     _computed: dict[Rules, tuple[Tensor, ...] | None] = field(default_factory=dict)
 
     @property
     def compute_dtype(self) -> torch.dtype:
         """What an honest kernel computes in."""
         return torch.float64 if self.truth.unit < 2.0**-50 else torch.float32
+
+    def accepts(self, answer: Sequence[Tensor]) -> bool:
+        """Tell whether a kernel passes that gives this answer."""
+        return compare(self.truth, answer, allow_reduced_precision=self.allow_reduced_precision).passed
 
     def computed(self, rules: Rules) -> tuple[Tensor, ...] | None:
         """Return the reference's answer by other rules, or None where they change nothing about how it is computed.
@@ -108,13 +114,13 @@ class Control:
     """What an output or a task must have for it to apply; nothing if it always does."""
     precision: bool = False
     """Whether it is a loss of precision, which a task may allow."""
+    indifferent: bool = False
+    """Whether there are operators for which it is the right answer always: symmetric ones, copies, one-hot codes."""
     faint: bool = False
     """Whether it changes so little that rounding may well hide it: in long sums, in coarse dtypes."""
 
 
-def judge(
-    control: Control, material: Material, *, allow_reduced_precision: bool = False
-) -> Iterator[tuple[Outcome, int, str]]:
+def judge(control: Control, material: Material) -> Iterator[tuple[Outcome, int, str]]:
     """Hold a control against the truth.
 
     Yields
@@ -126,15 +132,15 @@ def judge(
             continue
         for altered in control.make(material, index):
             answer = [altered if position == index else right for position, right in enumerate(material.honest)]
-            if not compare(material.truth, answer, allow_reduced_precision=allow_reduced_precision).passed:
+            if not material.accepts(answer):
                 yield Outcome.REJECTED, index, ""
-            elif is_wrong(output, material.truth, altered):
+            elif is_wrong(output, material.truth, altered, allow_reduced_precision=material.allow_reduced_precision):
                 yield Outcome.PASSED, index, _distance(output, altered)
             else:
                 yield Outcome.VACUOUS, index, ""
 
 
-def is_wrong(output: Output, truth: Truth, altered: Tensor) -> bool:
+def is_wrong(output: Output, truth: Truth, altered: Tensor, *, allow_reduced_precision: bool = False) -> bool:
     """Tell by what was measured whether an answer is wrong, rather than right up to rounding.
 
     Parameters
@@ -145,6 +151,8 @@ def is_wrong(output: Output, truth: Truth, altered: Tensor) -> bool:
         Of the trial.
     altered
         What is given for that output, with its size and dtype.
+    allow_reduced_precision
+        Whether sums may be rounded as the task's inputs are, and not only as what an honest kernel computes in.
     """
     t, n = output.value, output.framework
     if output.exact:
@@ -158,10 +166,11 @@ def is_wrong(output: Output, truth: Truth, altered: Tensor) -> bool:
     target = torch.where(numbers, t, 0.0)
     off = torch.where(numbers, y - target, 0.0).abs()
     own = float(torch.where(numbers, wide - target, 0.0).norm())
-    sums, length, unit = growth(truth), float(target.norm()), kind.eps / 2
-    missed, scale = scales(output, truth)
+    length, missed, scale = float(target.norm()), *scales(output, truth)
+    # To first order, conditioning is proportional to the unit that inputs are perturbed by.
+    sums = growth(truth) * (truth.coarse_unit / truth.unit if allow_reduced_precision else 1.0)
     element = missed + output.single + sums * (output.conditioning + truth.unit * scale) + spacing(target, kind)
-    norm = own + output.single_norm + sums * (output.conditioning_norm + truth.unit * length) + unit * length
+    norm = own + output.single_norm + sums * (output.conditioning_norm + truth.unit * length) + kind.eps / 2 * length
     return bool((off > BEYOND * element).any()) or float(off.norm()) > BEYOND * norm > 0
 
 

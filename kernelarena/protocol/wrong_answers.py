@@ -167,7 +167,9 @@ def _noise(material: Material, index: int) -> Iterator[Tensor]:
         return
     generator = torch.Generator(device=y.device).manual_seed(index)
     signs = torch.randint(0, 2, y.shape, generator=generator, device=y.device) * 2 - 1
-    moved = y.double() + NOISE * signs * bounds(output, material.truth).element
+    limit = bounds(output, material.truth)
+    allowed = limit.reduced_element if material.allow_reduced_precision else limit.element
+    moved = y.double() + NOISE * signs * allowed
     yield moved.clamp(-torch.finfo(y.dtype).max, torch.finfo(y.dtype).max).to(y.dtype)
 
 
@@ -235,24 +237,27 @@ CONTROLS: tuple[Control, ...] = (
     Control("ones", _changed(torch.ones_like)),
     Control("nan", _floats(lambda y: torch.full_like(y, math.nan)), _FLOATS),
     Control("one nan", _floats(_with_one(math.nan)), _FLOATS),
-    Control("negated", _changed(_negated)),
-    Control("an input returned", _inputs, "an input as large as an output"),
+    Control("negated", _changed(_negated), indifferent=True),
+    Control("an input returned", _inputs, "an input as large as an output", indifferent=True),
     Control("previous output", _previous),
     Control("output of changed inputs", _earlier),
     Control("last columns unwritten", _unwritten(-1), "an output with a dimension"),
     Control("last rows unwritten", _unwritten(-2), "an output with two dimensions"),
-    Control("columns shifted", _rolled(-1), "an output with two columns"),
-    Control("rows shifted", _rolled(-2), "an output with two rows"),
-    Control("transposed", _transposed, "an output with two rows and columns"),
-    Control("first row everywhere", _first_row, "an output with two rows"),
-    Control("outputs exchanged", _swapped, "two outputs of one form"),
+    Control("columns shifted", _rolled(-1), "an output with two columns", indifferent=True),
+    Control("rows shifted", _rolled(-2), "an output with two rows", indifferent=True),
+    Control("transposed", _transposed, "an output with two rows and columns", indifferent=True),
+    Control("first row everywhere", _first_row, "an output with two rows", indifferent=True),
+    Control("outputs exchanged", _swapped, "two outputs of one form", indifferent=True),
     Control("1 % larger", _scaled(1.01), "a floating-point output that resolves 1 %"),
     Control("1 % smaller", _scaled(0.99), "a floating-point output that resolves 1 %"),
     Control("one element", _one_element, "an output with two elements"),
-    Control("smaller half lost", _small_lost, _FLOATS, faint=True),
+    Control("smaller half lost", _small_lost, _FLOATS, faint=True, indifferent=True),
     Control("noise", _noise, _FLOATS),
-    Control("last column not read", _input_cut(-1), "a floating-point input with two columns", faint=True),
-    Control("last row not read", _input_cut(-2), "a floating-point input with two rows", faint=True),
+    Control(
+        "last column not read", _input_cut(-1), "a floating-point input with two columns", faint=True,
+        indifferent=True,
+    ),
+    Control("last row not read", _input_cut(-2), "a floating-point input with two rows", faint=True, indifferent=True),
     Control("one term short", _by(lambda material, dtype: Rules(one_short=True)), _SUM, faint=True),
     Control("half accumulation", _by(_half_sums), _SUM, precision=True, faint=True),
     Control(

@@ -1,0 +1,125 @@
+"""Whether the kernels beside the tasks are accepted every time: the same judge, with one fresh seed after the other."""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import dataclass, field
+from typing import Any
+
+from rich.console import Group
+from rich.table import Table
+from rich.text import Text
+
+from kernelarena.cli.page import console, print_json
+from kernelarena.cli.plan import count
+from kernelarena.cli.steps import Steps
+from kernelarena.cluster.worker import JUDGE, load
+from kernelarena.errors import InfraError, InputError
+from kernelarena.report.text import clean
+from kernelarena.spec import Kernel, Platform, Status, Sweep, TaskSource, Verdict
+from kernelarena.spec.catalogue import kernels_of
+from kernelarena.spec.kernels import load_kernels
+
+
+@dataclass
+class _Record:
+    kernel: Kernel
+    seeds: int = 0
+    accepted: int = 0
+    trials: int = 0
+    seconds: float = 0.0
+    failures: list[tuple[int, Verdict]] = field(default_factory=list)
+    infra: list[tuple[int, Verdict]] = field(default_factory=list)
+
+    def add(self, seed: int, verdict: Verdict) -> None:
+        self.seeds += 1
+        self.trials += len(verdict.trials)
+        self.seconds += verdict.duration_s
+        if verdict.status is Status.PASS:
+            self.accepted += 1
+        else:
+            (self.failures if verdict.status is Status.FAIL else self.infra).append((seed, verdict))
+
+
+def verify_kernels(chosen: list[TaskSource], platform: Platform, seeds: range, *, as_json: bool) -> int:
+    """Judge every kernel beside the tasks with every seed.
+
+    Parameters
+    ----------
+    chosen
+        The tasks.
+    platform
+        Where.
+    seeds
+        Hidden seeds: each draws other shapes and other inputs.
+    as_json
+        Whether to print JSON rather than a table.
+
+    Returns
+    -------
+    int
+        1 if any kernel failed with any seed.
+
+    Raises
+    ------
+    InputError
+        If no kernel lies beside any of the tasks.
+    InfraError
+        If some could not be judged.
+    """
+    tasks = {source.task.id: source for source in chosen}
+    folders = [folder for source in chosen for folder in kernels_of(source)]
+    if not folders:
+        raise InputError(f"no kernel lies beside {', '.join(tasks)}; put one in its folder kernels/<name>/")
+    kernels, _ = load_kernels(folders, tasks=tasks)
+    records = [_Record(kernel) for kernel in kernels]
+    with Steps("kernels", len(records), "seeds") as steps, contextlib.closing(load(JUDGE)) as judge:
+        for record in records:
+            with steps.at(record.kernel.id):
+                for done, seed in enumerate(seeds):
+                    record.add(seed, judge.judge(record.kernel, tasks[record.kernel.task], platform, Sweep(), seed))
+                    steps.inner(done + 1, len(seeds))
+    if as_json:
+        print_json([_plain(record, platform) for record in records])
+    else:
+        console().print(_page(records))
+    for record in records:
+        for seed, verdict in record.infra:
+            raise InfraError(f"{record.kernel.id} with seed {seed} could not be judged: {verdict.detail}")
+    return int(any(record.failures for record in records))
+
+
+def _plain(record: _Record, platform: Platform) -> dict[str, Any]:
+    return {
+        "kernel": record.kernel.id,
+        "task": record.kernel.task,
+        "platform": platform.id,
+        "seeds": record.seeds,
+        "accepted": record.accepted,
+        "trials": record.trials,
+        "seconds": round(record.seconds, 3),
+        "failures": [
+            {"seed": seed, "reason": str(verdict.reason), "detail": verdict.detail}
+            for seed, verdict in [*record.failures, *record.infra]
+        ],
+    }
+
+
+def _page(records: list[_Record]) -> Group:
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    table.add_column("kernel", no_wrap=True, style="bold")
+    for heading in ("seeds", "accepted", "trials", "s/seed"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for record in records:
+        numbers = (str(record.seeds), str(record.accepted), str(record.trials), f"{record.seconds / record.seeds:.2g}")
+        table.add_row(Text(clean(record.kernel.id)), *map(Text, numbers))
+    lines: list[Any] = [table, ""]
+    for record in records:
+        for seed, verdict in [*record.failures, *record.infra][:1]:
+            text = f"{record.kernel.id}, seed {seed}: {verdict.reason}: {verdict.detail}"
+            lines += [Text(clean(text)), ""]
+    always = sum(record.accepted == record.seeds for record in records)
+    trials = sum(record.trials for record in records)
+    lines.append(Text(f"{always} of {count(len(records), 'kernel')} accepted every time; {count(trials, 'trial')}",
+                      style="dim"))  # fmt: skip
+    return Group(*lines)
