@@ -96,9 +96,12 @@ def read_config(name: str) -> Sweep:
         If there is no such file, or it does not fit.
     """
     path = Path(name)
-    if look(path) is not Place.FILE:
+    place = look(path)
+    if place is not Place.FILE:
         found = {file.stem: file for folder in paths.folders("configs") for file in sorted(folder.glob("*.yaml"))}
         if name not in found:
+            if place is not Place.NOTHING:
+                raise InputError(f"{path}: is {place}, where a configuration file is expected")
             if path.suffix in (".yaml", ".yml") or os.sep in name:
                 raise InputError(f"{path}: no such file")
             raise InputError(f"--config: no file and no shipped configuration '{name}'; {nearest(name, found)}")

@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NoReturn
 
-from pydantic import ValidationError
-
 from kernelarena.errors import InputError
 from kernelarena.spec import yamlfile
 from kernelarena.spec.kernel import KernelFile
@@ -79,10 +77,9 @@ def parse(where: str, line: bytes | None) -> KernelFile:
         place, problem = found
         raise InputError(f"{where}: {f'{place[0]}: ' if place else ''}{problem}")
     try:
-        return KernelFile.model_validate(data)
-    except ValidationError as error:
-        problems = [yamlfile.describe(each, KernelFile) for each in error.errors()]
-        raise InputError(*(f"{where}: {problem}" for problem in problems)) from None
+        return yamlfile.fit(data, KernelFile)
+    except yamlfile.Unfit as unfit:
+        raise InputError(*(f"{where}: {mistake}" for _, mistake in unfit.mistakes)) from None
 
 
 class _Refused(ValueError):

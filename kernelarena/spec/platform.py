@@ -4,17 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import AfterValidator, BeforeValidator, Field, field_validator, model_validator
+from pydantic import AfterValidator, Field, field_validator, model_validator
 
 from kernelarena.errors import nearest
 from kernelarena.spec.base import Identifier, Model
 from kernelarena.spec.task import ITEMSIZE
-
-
-def _not_a_truth_value(value: object) -> object:
-    if isinstance(value, bool):  # YAML's yes and on, which would count as 1
-        raise ValueError(f"expected a number, got {value}")
-    return value
 
 
 def _of_a_chip(value: float) -> float:
@@ -23,12 +17,12 @@ def _of_a_chip(value: float) -> float:
     return value
 
 
-_Count = Annotated[int, BeforeValidator(_not_a_truth_value), Field(gt=0)]
+_Count = Annotated[int, Field(gt=0)]
 # The upper ends lie far above any chip: they catch a slip of the unit, not a chip of next year.
 Positive = Annotated[_Count, Field(le=1 << 20)]
 Bytes = Annotated[_Count, Field(le=1 << 50)]
 OnChipBytes = Annotated[_Count, Field(le=1 << 28)]
-Rate = Annotated[float, BeforeValidator(_not_a_truth_value), AfterValidator(_of_a_chip)]
+Rate = Annotated[float, AfterValidator(_of_a_chip)]
 """Per second, without a prefix: 5.3e12 and not 5.3."""
 
 

@@ -10,6 +10,9 @@ from kernelarena.spec.base import Model
 from kernelarena.spec.vocabulary import Evidence
 
 
+_Words = Annotated[str, Field(min_length=1)]
+
+
 class Hidden(Model):
     """The hidden gate."""
 
@@ -23,19 +26,19 @@ class Hidden(Model):
 class Deadlines(Model):
     """Seconds after which a kernel's process is ended."""
 
-    compile: Annotated[float, Field(gt=0)] = 120.0
+    compile: Annotated[float, Field(gt=0, le=86_400)] = 120.0
     """For the whole compile gate of one cell."""
-    call: Annotated[float, Field(gt=0)] = 30.0
+    call: Annotated[float, Field(gt=0, le=86_400)] = 30.0
     """For one call of the kernel, or for loading it."""
 
 
 class Sweep(Model):
     """The configuration of one run."""
 
-    platforms: tuple[str, ...] = ()
-    kernels: tuple[str, ...] = ()
+    platforms: tuple[_Words, ...] = ()
+    kernels: tuple[_Words, ...] = ()
     """Files and folders; a relative one starts from the configuration file. None: the shipped kernels."""
-    tasks: tuple[str, ...] = ()
+    tasks: tuple[_Words, ...] = ()
     """Globs over task ids, or ``suite:NAME``; none means all that the kernels name."""
     hidden: Hidden = Hidden()
     deadlines: Deadlines = Deadlines()
@@ -47,7 +50,7 @@ class Sweep(Model):
     """Cells that cannot have this evidence are reported as infrastructure, and the run ends with exit code 3."""
     retries: Annotated[int, Field(ge=0, le=10)] = 2
     """How often a cell is tried again after an infrastructure failure."""
-    workers: Annotated[int, Field(ge=1)] | None = None
+    workers: Annotated[int, Field(ge=1, le=1024)] | None = None
     """CPU workers for compilation and emulation; one per core when absent."""
     cache: bool = True
     """Whether the compile gate may answer from its cache."""

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ValidationError
 from kernelarena.errors import InputError, nearest
 from kernelarena.spec import textfile
 from kernelarena.spec.base import NAME
-from kernelarena.spec.plaindata import flaw
+from kernelarena.spec.plaindata import flaw, leaves
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -97,11 +97,11 @@ class Document:
             If it has an unknown key or a value that does not fit: a line for each.
         """
         try:
-            return model.model_validate(self._data)
-        except ValidationError as error:
-            found = [(_line_of(self._node, each["loc"]), describe(each, model)) for each in error.errors()]
-            found.sort(key=lambda pair: pair[0])
-            raise InputError(*(f"{self.path}:{line}: {text}" for line, text in found)) from None
+            return fit(self._data, model)
+        except Unfit as unfit:
+            found = sorted((_line_of(self._node, place), number) for number, (place, _) in enumerate(unfit.mistakes))
+            lines = [f"{self.path}:{line}: {unfit.mistakes[number][1]}" for line, number in found]
+            raise InputError(*lines) from None
 
     def problem(self, key: tuple[Any, ...] | str, message: str) -> str:
         """Return the line that says what is wrong with a key: ``platforms/x.yaml:3: arch: …``."""
@@ -160,7 +160,45 @@ def read(path: Path, model: type[M], *, text: str | None = None) -> M:
     return Document(path, text=text).fit(model)
 
 
-def describe(error: Any, model: type[BaseModel]) -> str:
+class Unfit(Exception):
+    """Data is not what a model is made of; ``mistakes`` holds where, and why in words that name the key."""
+
+    def __init__(self, mistakes: list[tuple[tuple[Any, ...], str]]) -> None:
+        super().__init__(mistakes)
+        self.mistakes = mistakes
+
+
+def fit(data: dict[Any, Any], model: type[M]) -> M:
+    """Return what a parser found as a ``model``.
+
+    Raises
+    ------
+    Unfit
+        If it has an unknown key or a value that does not fit.
+    """
+    try:
+        fitting = model.model_validate(data)
+    except ValidationError as error:
+        raise Unfit([(each["loc"], _described(each, model)) for each in error.errors()]) from None
+    counted = [place for place, value in leaves(data) if isinstance(value, bool) and _is_number(fitting, place)]
+    if counted:  # YAML's yes and on, which count as 1
+        raise Unfit(
+            [(place, f"{'.'.join(map(str, place))}: expected a number, got a truth value") for place in counted]
+        )
+    return fitting
+
+
+def _is_number(value: Any, place: tuple[Any, ...]) -> bool:
+    """Whether a model has a number at a place of the data that it was made of."""
+    for part in place:
+        try:
+            value = value[part] if isinstance(value, (dict, tuple, list)) else getattr(value, part)
+        except (AttributeError, LookupError, TypeError):  # a model may be laid out otherwise than its data
+            return False
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _described(error: Any, model: type[BaseModel]) -> str:
     """Put one of pydantic's errors into plain words, with the key first."""
     key = ".".join(str(part) for part in error["loc"])
     prefix = f"{key}: " if key else ""
@@ -169,7 +207,7 @@ def describe(error: Any, model: type[BaseModel]) -> str:
     kind = error["type"]
     if kind == "extra_forbidden":
         return f"{prefix}unknown key; {nearest(str(error['loc'][-1]), _fields_at(model, error['loc'][:-1]))}"
-    if kind == "too_short" and error["ctx"]["min_length"] == 1:
+    if kind in ("too_short", "string_too_short") and error["ctx"]["min_length"] == 1:
         return f"{prefix}may not be empty"
     if kind == "missing":
         return f"{prefix}this key is required"
@@ -179,6 +217,8 @@ def describe(error: Any, model: type[BaseModel]) -> str:
         return f"{prefix}a name of letters, digits and _.+- that starts with a letter or a digit is wanted, got {given}"
     if kind == "string_type" and isinstance(error["input"], (int, float, datetime.date)):
         return f"{prefix}expected a string, got {given}; put it in quotes"
+    if kind in ("tuple_type", "list_type") and isinstance(error["input"], str):
+        return f"{prefix}expected a list, got {given}; put it in brackets"
     message = error["msg"][0].lower() + error["msg"][1:]
     message = re.sub(r"^input should be (a )?(valid )?", "expected ", message)
     message = re.sub(r"^expected (integer|string|number|boolean|dictionary|list|tuple)", _with_article, message)

@@ -207,7 +207,7 @@ def test_later_folders_win(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
         ("dtypes: {float32: float16}\n", r":8: dtypes: float32: 'float16' is no flavour of it; known: float32"),
         ("dtypes: {float8: float8_e4m3fn}\n", r":8: dtypes: 'float8' is no canonical dtype; did you mean "),
         (LIMITS.format(7, 1024, 65536, 512), r":8: limits\.warp_size: 7 is not a power of two"),
-        (LIMITS.format("yes", 1024, 65536, 512), r":8: limits\.warp_size: expected a number, got True"),
+        (LIMITS.format("yes", 1024, 65536, 512), r":8: limits\.warp_size: expected a number, got a truth value"),
         (LIMITS.format(256, 1024, 65536, 512), r":8: limits\.warp_size: expected less than or equal to 128"),
         (LIMITS.format(64, 1000, 65536, 512), r":8: limits: max_threads_per_block 1000 is no multiple of warp_size"),
         (LIMITS.format(64, 1024, "1e15", 512), r":8: limits\.shared_memory_per_block: expected less than or equal to"),

@@ -58,6 +58,8 @@ def test_numbers_are_those_of_yaml_1_2(file):
         ("a: " + "[" * 3000 + "\n", r": not valid YAML"),
         ("b: 1\na: " + "[" * 80 + "]" * 80 + "\n", r":2: a\.0\.0\.0\.0\.0 …: nested more than 64 levels deep"),
         ('a: 1\nb: {c: "\\ud800"}\n', r":2: b\.c: holds half of a surrogate pair"),
+        ("a: 1e400\n", r":1: a: is a number without end \(inf\)"),
+        ('a: {"\\ud800": {b: 1}}\n', r":1: a: a key holds half of a surrogate pair"),
         ("a: !!binary aGk=\n", r":1: a: is of a type that has no place here \(bytes\)"),
         (GOOD.replace("title: A chip", "title: 2026-01-02"), r":2: title: expected a string.*; put it in quotes"),
         (GOOD.replace("id: chip", "id: a/b"), r":1: id: a name of letters, digits and _\.\+- that starts"),
@@ -96,6 +98,24 @@ def test_every_mistake_of_a_file_is_named_in_the_order_of_its_lines(file):
         f"{path}:7: memory.bytes: expected greater than 0, got 0",
     )
     assert str(caught.value) == f"{path}:1: vendor: this key is required (and 3 more)"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("deadlines: {call: .inf}", r":1: deadlines\.call: expected a number, got '\.inf'"),
+        ("deadlines: {call: 1e9}", r":1: deadlines\.call: expected less than or equal to 86400"),
+        ("workers: 5000", r":1: workers: expected less than or equal to 1024"),
+        ("retries: yes", r":1: retries: expected a number, got a truth value"),
+        ("hidden: {seed: 99999999999999999999}", r":1: hidden\.seed: expected less than"),
+        ("tasks: softmax", r":1: tasks: expected a list, got 'softmax'; put it in brackets"),
+        ("kernels: ['']", r":1: kernels\.0: may not be empty"),
+        ("workers: 1\n---\nworkers: 2", r":2: not valid YAML: but found another document"),
+    ],
+)
+def test_numbers_and_words_of_a_configuration(file, text, message):
+    with pytest.raises(InputError, match=message):
+        yamlfile.read(file(text), Sweep)
 
 
 def test_files_as_other_systems_write_them(file):
