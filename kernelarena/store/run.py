@@ -305,6 +305,8 @@ def _read_manifest(path: Path) -> Manifest:
 
 def _take_lock(path: Path) -> int:
     """Take the run's lock, which the kernel drops when this process ends, however it ends."""
+    if not os.access(path, os.W_OK):  # the lock's own file may be open to all, and be there already
+        raise InputError(f"{path}: cannot be written to: it is read-only for this user")
     try:
         handle = os.open(path / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     except OSError as error:

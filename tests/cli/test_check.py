@@ -1,11 +1,18 @@
 import json
+import os
 import re
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from kernelarena.cli import run as kab_mc
 from kernelarena.spec.catalogue import shipped_kernels
+from tests.cli.processes import all_gone, family, until
+
+ROOT = Path(__file__).resolve().parents[2]
 
 SHIPPED = next(str(path) for path in shipped_kernels() if path.parent.parent.name == "softmax")
 BROKEN = """import torch
@@ -77,6 +84,27 @@ def test_a_syntax_error_is_told_with_its_file_and_line_and_once(capfd):
     lines = capfd.readouterr().out.splitlines()
     assert lines[1:3] == ["    cut.py:2: '(' was never closed", "        return (x"]
     assert lines[lines.index("    as on mi300") - 1].startswith("✗ h100: syntax-error (compiled; compile gate")
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_it_in_order_and_leaves_nothing_running(number):
+    Path("endless.py").write_text("print('here', flush=True)\nwhile True: pass\ndef softmax(x): ...\n")
+    arguments = ["check", "endless.py", "--task", "softmax", "--platforms", "cpu"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "kernelarena.cli", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+    until(lambda: len(family(process)) > 2, process)  # itself, what it forks candidates from, and a candidate
+    everyone = family(process)
+    process.send_signal(number)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out) == (3, "")
+    assert err.endswith("\nkab-mc: interrupted\n")
+    assert "Traceback" not in err
+    assert all_gone(everyone)
 
 
 @pytest.mark.parametrize(

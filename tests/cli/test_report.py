@@ -3,12 +3,15 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
+import stat
+import threading
 
 import pytest
 from click.testing import CliRunner
 
 from kernelarena.cli.report import report
-from kernelarena.errors import InputError
+from kernelarena.errors import InfraError, InputError
 from kernelarena.report import render
 from kernelarena.store import Run
 from tests.report.conftest import Factory
@@ -60,12 +63,28 @@ def test_the_form_follows_from_the_suffix(made, tmp_path):
     assert json.loads((tmp_path / "x.txt").read_text())["cells"]
 
 
+def test_a_device_is_written_to_and_not_replaced(made, tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    got = []
+    reader = threading.Thread(target=lambda: got.append((tmp_path / "pipe").read_text()))
+    reader.start()
+    invoke(made, "--format", "json", "--output", tmp_path / "pipe")
+    reader.join()
+    assert json.loads(got[0])["cells"]
+    assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
+    with pytest.raises(InfraError, match="/dev/full: cannot be written: No space left on device"):
+        invoke(made, "--format", "json", "--output", "/dev/full")
+    assert stat.S_ISCHR(os.stat("/dev/full").st_mode)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["{run}", "--output", "-"], r"--output -: does not say which form; add --format html\|md\|json\|csv"),
         (["{run}", "--output", "x.pdf"], r"--output x\.pdf: does not say which form"),
         (["{run}", "--output", "{run}/none/x.md"], r"none/x\.md: cannot be written: No such file"),
+        (["{run}", "--format", "md", "--output", "{run}"], r"--output .*run: is a folder; name a file in it"),
+        (["{run}", "--output", "{run}/" + "x" * 300 + ".md"], "File name too long"),
         (["{run}/none"], "no such run folder"),
         (["{run}/artifacts"], "is not a run folder"),
     ],

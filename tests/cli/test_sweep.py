@@ -5,18 +5,17 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
 from kernelarena.cli import run as kab_mc
 from kernelarena.cli.sweep import _command
-from kernelarena.cluster import watchdog
 from kernelarena.report.document import comparable
 from kernelarena.spec import Status
 from kernelarena.spec.paths import state_dir
 from kernelarena.store import Run
+from tests.cli.processes import all_gone, family, until
 from tests.cluster import fakes
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -160,27 +159,6 @@ def drive(*arguments, **options):
 def finish(process, within=120):
     out, err = process.communicate(timeout=within)
     return process.returncode, out, err
-
-
-def until(condition, process, within=90):
-    end = time.monotonic() + within
-    while not condition():
-        assert process.poll() is None, process.communicate()
-        assert time.monotonic() < end
-        time.sleep(0.02)
-
-
-def family(process):
-    """Return the processes below one, by pid and start time."""
-    processes = watchdog.table()
-    return watchdog.descendants({process.pid: processes[process.pid][1]}, processes)
-
-
-def all_gone(processes, within=30):
-    end = time.monotonic() + within
-    while (left := watchdog.descendants(processes, watchdog.table())) and time.monotonic() < end:
-        time.sleep(0.05)
-    return not left
 
 
 def plain(path):
