@@ -194,20 +194,30 @@ def _named_in_text(name: str) -> None:
 
 def _submissions(root: Path) -> Iterator[Path]:
     """Yield kernel folders and JSON Lines files under ``root``, sorted; nothing inside a kernel folder is looked at."""
+    waiting = [root]
+    while waiting:
+        place = waiting.pop()
+        if place.suffix == ".jsonl" and place.is_file():
+            yield place
+        elif place.is_dir():
+            if look(place / MANIFEST) is not Place.NOTHING:
+                yield place
+            else:
+                waiting += reversed(_children(place))
+
+
+def _children(folder: Path) -> list[Path]:
+    """Return what is in a folder, sorted, without what is hidden or made by machines, and links to folders."""
     try:
-        if look(root / MANIFEST) is not Place.NOTHING:
-            yield root
-            return
-        children = sorted(root.iterdir())
+        return sorted(child for child in folder.iterdir() if not _is_passed_over(child))
     except OSError as error:
-        raise refusal(root, error) from None
-    for child in children:
-        if child.name.startswith((".", "__")):
-            continue
-        if child.is_dir() and not child.is_symlink():  # a link may lead back up
-            yield from _submissions(child)
-        elif child.suffix == ".jsonl" and child.is_file():
-            yield child
+        raise refusal(folder, error) from None
+
+
+def _is_passed_over(path: Path) -> bool:
+    if path.name.startswith("."):
+        return True
+    return path.is_dir() and (path.name.startswith("__") or path.is_symlink())  # a link may lead back up
 
 
 def _read_folder(folder: Path, tasks: Collection[str]) -> _Found:
@@ -301,16 +311,16 @@ def _found(
 
 
 def _sources(folder: Path) -> dict[str, str]:
-    """Return the text of every source file under ``folder`` by its relative path, sorted."""
+    """Return the text of every source file under ``folder`` by its relative path, folder by folder."""
     files: dict[str, str] = {}
     total = 0
     inside = folder.resolve()
-    for parent, folders, names in os.walk(folder, onerror=_cannot_be_read):
-        folders[:] = sorted(name for name in folders if not name.startswith((".", "__")))
-        for name in sorted(names):
-            path = Path(parent, name)
-            if name.startswith(".") or path.suffix not in _SUFFIXES:
-                continue
+    waiting = _children(folder)
+    while waiting:
+        path = waiting.pop(0)
+        if path.is_dir():
+            waiting += _children(path)
+        elif path.suffix in _SUFFIXES:
             relative = path.relative_to(folder).as_posix()
             if not relative.isprintable():
                 raise InputError(f"{str(path)!r}: its name holds characters that cannot be shown; rename it")
@@ -326,10 +336,6 @@ def _sources(folder: Path) -> dict[str, str]:
                 raise InputError(f"{folder}: more than {MAX_FILES:,} source files; keep data out of a kernel's folder")
             files[relative] = text
     return files
-
-
-def _cannot_be_read(error: OSError) -> None:
-    raise refusal(Path(error.filename), error)
 
 
 def _text(path: Path) -> str:

@@ -2,6 +2,8 @@ import functools
 import json
 import os
 import re
+import subprocess
+import sys
 
 import pytest
 from hypothesis import given
@@ -305,9 +307,6 @@ class TestIds:
 
 
 def test_reading_kernels_loads_nothing_heavy():
-    import subprocess
-    import sys
-
     program = (
         "import sys, kernelarena.spec.kernels, kernelarena.store\n"
         "print([m for m in ('torch', 'triton', 'ray', 'pandas', 'numpy') if m in sys.modules])"
@@ -386,3 +385,20 @@ def test_a_manifest_that_is_no_file(tmp_path):
     (tmp_path / "k" / "kernel.yaml").mkdir(parents=True)
     with pytest.raises(InputError, match=r"kernel\.yaml: is a folder, where a file is expected"):
         load(tmp_path)
+
+
+def test_folders_deeper_than_a_call_stack(tmp_path):
+    """Made step by step, because a path of that length cannot be made at once everywhere."""
+    top = folder(tmp_path / "many" / "k")
+    for start in (top / "below", tmp_path / "many" / "z"):
+        start.mkdir()
+        handle = os.open(start, os.O_RDONLY)
+        for _ in range(1_500):
+            os.mkdir("d", dir_fd=handle)
+            handle, old = os.open("d", os.O_RDONLY, dir_fd=handle), handle
+            os.close(old)
+        os.close(handle)
+    try:
+        assert [kernel.id for kernel in load(tmp_path / "many")] == ["k"]
+    finally:
+        subprocess.run(["rm", "-rf", str(tmp_path / "many")], check=True)  # shutil's gives up on such depth
