@@ -14,9 +14,10 @@ from ray.exceptions import RayError
 
 from kernelarena.cluster.cell import Cell, infra
 from kernelarena.cluster.placement import Placement, placement
+from kernelarena.cluster.pulse import Pulse
 from kernelarena.cluster.session import Session
 from kernelarena.cluster.worker import JUDGE, Answer, Worker
-from kernelarena.errors import InputError
+from kernelarena.errors import InfraError, InputError
 from kernelarena.platforms.backend import Availability
 from kernelarena.spec import Reason, Status, Sweep, Verdict
 
@@ -98,6 +99,8 @@ def sweep(
     ------
     InputError
         If a task's own code does not work, unless ``config.keep_going``.
+    InfraError
+        If Ray goes away. Cells that were being judged then have no verdict.
     """
     schedule = _Schedule(session, config, hidden_seed, stopped, factory)
     for cell in cells:
@@ -117,6 +120,7 @@ class _Schedule:
         self._config_json = config.model_dump_json()
         self._seed = hidden_seed
         self._stopped = stopped
+        self._gone = False
         self._factory = factory
         self._groups: dict[Placement, _Group] = {}
         self._texts: dict[int, str] = {}
@@ -134,7 +138,11 @@ class _Schedule:
                 while group.waiting:
                     detail = f"no host of the cluster announces the resource '{where.resource}'"
                     yield infra(group.waiting.popleft().cell, Reason.DEVICE_UNAVAILABLE, detail)
+        pulse = Pulse.of_ray()
         while not self._stopped():
+            if (lost := pulse.lost()) is not None:
+                self._gone = True
+                raise InfraError(f"{lost}, and with it the workers; what has been judged is kept")
             self._hand_out()
             busy = {lane.call: lane for lane in self._lanes() if lane.call is not None}
             if not busy:
@@ -147,6 +155,8 @@ class _Schedule:
 
     def close(self) -> None:
         """End the workers: those that are idle in good order, so that their judges can tidy up, the others at once."""
+        if self._gone:
+            return  # whom could it tell
         idle = [lane.actor for lane in self._lanes() if lane.actor is not None and lane.call is None]
         if idle:
             with contextlib.suppress(RayError):
