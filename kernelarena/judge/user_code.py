@@ -29,6 +29,7 @@ from kernelarena.judge.enclosure.privileges import adopt_orphans, die_with_paren
 _TICK = 0.2  # seconds between looks at the memory in use
 _MERCY = 0.5  # seconds to print a stack before the end
 _TAIL = 8 << 10
+_PATIENCE = 100  # looks, a hundredth of a second apart, at what was killed and has not ended
 _START = {"ready": True}
 
 
@@ -151,7 +152,7 @@ def main(name: str) -> None:
             if pid == 0:
                 _work(function, job["argument"], out, log)
             ended = _watch(pid, job["seconds"], job["memory"])
-            end_below(os.getpid())
+            _clear()
             if ended is None:
                 _say(out, {"finished": True})
             elif ended == _how(_BROKEN << 8):
@@ -209,6 +210,15 @@ def _watch(pid: int, seconds: float, memory: int) -> str | None:
                 return f"did not finish within {seconds:g} s"
             return f"used more than the {memory >> 20} MiB of memory that it may use"
         signal.sigtimedwait([signal.SIGCHLD], _TICK)
+
+
+def _clear() -> None:
+    """End and reap what a job started and left behind, which became ours when it ended."""
+    end_below(os.getpid())
+    with contextlib.suppress(ChildProcessError):
+        for _ in range(_PATIENCE):
+            if os.waitpid(-1, os.WNOHANG)[0] == 0:
+                time.sleep(0.01)
 
 
 def _how(status: int) -> str:

@@ -160,7 +160,7 @@ def is_wrong(output: Output, truth: Truth, altered: Tensor, *, allow_reduced_pre
     kind = torch.finfo(n.dtype)
     y, wide = altered.double(), n.double()
     held = in_range(t, reach(kind))  # what overflows the dtype may be infinite, or its largest number
-    if bool((y.isfinite() != wide.isfinite())[held | t.isnan()].any()):
+    if bool((y.isfinite() != wide.isfinite())[held | ~t.isfinite()].any()):
         return True
     numbers = held & y.isfinite() & wide.isfinite()
     target = torch.where(numbers, t, 0.0)
