@@ -142,7 +142,7 @@ def _is_ours(value: object) -> bool:
 
 def _late(names: Names, origins: Origins) -> Iterator[tuple[str, Reason, object]]:
     """Yield what the kernel put into modules of ours that it was the first to import; then watch those too."""
-    for module in [*unwatched(names)]:
+    for _, module in [*unwatched(names)]:
         owners: list[ModuleType | type] = [module]
         owners += [value for value in [*vars(module).values()] if isinstance(value, type)]
         for label, held in ((owner.__name__, vars(owner)) for owner in owners):

@@ -13,7 +13,7 @@ from operator import attrgetter, eq, is_
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
-from kernelarena.judge.integrity.guts import guts
+from kernelarena.judge.integrity.guts import Table, guts
 from kernelarena.spec import Reason
 
 # Functions below look here, and not where a kernel may put others.
@@ -37,11 +37,15 @@ class _Namespace:
         self.names: list[object] = []
         self.values: list[object] = []
         self.tags: list[Tag] = []
+        self.table: Table | None = None
         self.first: dict[int, object] = {}
         """What names held before we replaced it, by position: it comes back when a platform's face is taken off."""
 
     def changed(self) -> Iterator[int]:
         """Yield the positions of names that hold something else."""
+        if self.table is not None and self.table.same:
+            return
+        self.table = Table(self.held)
         if not all(map(is_, map(self.get, self.names), self.values)):
             for index, name in enumerate(self.names):
                 now = self.get(name)
@@ -64,6 +68,8 @@ class Names:
         self._cells: list[tuple[Any, object, Tag]] = []
         self._classes: dict[int, tuple[Mapping[str, object], int, frozenset[str], frozenset[str] | None, Tag]] = {}
         self._known: set[tuple[int, object]] = set()
+        self.loaded = 0
+        """How many modules there were when the harness's own were last looked through."""
         self._spans: list[tuple[int, int, Tag]] = []
 
     def has(self, owner: object) -> bool:

@@ -22,7 +22,7 @@ import torch.library
 from kernelarena.judge.enclosure.privileges import adopt_orphans
 from kernelarena.judge.integrity.names import Names
 from kernelarena.judge.integrity.origin import Origins, Place
-from kernelarena.judge.integrity.watched import OVERRIDDEN
+from kernelarena.judge.integrity.watched import OVERRIDDEN, latest
 from kernelarena.spec import Reason
 
 # Functions below look here, and not where a kernel may put others.
@@ -42,6 +42,8 @@ _LEAVE = "whatever watches the interpreter also watches the harness; remove it b
 _REGISTERED = re.compile(r"registered at (.+):(\d+) ::")
 _HANGS = signal.SIGUSR1
 """The signal by which the judge asks where a kernel hangs."""
+_OPERATORS = frozenset(torch.library._impls)
+"""That libraries gave implementations to, torch's own most of all; taken once, as there are thousands."""
 _namespace = type.__dict__["__dict__"].__get__
 _PACKAGE = __name__.partition(".")[0]
 _FACE = f"{_PACKAGE}.platforms."
@@ -84,8 +86,7 @@ class State:
         self._dispatch_before = self._dispatch()
         self._function_before = self._function()
         self.hold(*self._dispatch_before, *self._function_before)
-        self._operators_before = frozenset(self._overrides)
-        self._modules_before = frozenset(sys.modules)
+        self._modules_before = len(sys.modules)
         self._command = _command(os.getpid())
 
     def hold(self, *objects: object) -> None:
@@ -104,8 +105,8 @@ class State:
 
     def _imports(self) -> Iterator[Found]:
         """Yield what the kernel's modules hold of the harness; what a platform's face puts into torch is not meant."""
-        for module in [sys.modules[name] for name in sys.modules.keys() - self._modules_before]:
-            file = vars(module).get("__file__") if type(module) is ModuleType else None
+        for module in latest(self._modules_before):
+            file = vars(module).get("__file__")
             if type(file) is not str or self._origins.within(file) is None:
                 continue
             for value in [*vars(module).values()]:
@@ -190,9 +191,9 @@ class State:
                 )
 
     def _operators(self) -> Iterator[Found]:
-        if len(self._overrides) == len(self._operators_before):
+        if len(self._overrides) == len(_OPERATORS):
             return
-        for key in self._overrides - self._operators_before:
+        for key in self._overrides - _OPERATORS:
             namespace, _, rest = key.partition("/")
             operator = rest.partition("/")[0]
             if namespace != "aten" or operator.partition(".")[0] not in OVERRIDDEN:

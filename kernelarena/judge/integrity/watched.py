@@ -22,6 +22,7 @@ import struct
 import sys
 import time
 from collections.abc import Iterator
+from itertools import islice
 from types import ModuleType
 
 import numpy as np
@@ -50,6 +51,7 @@ _COMPARING = (
 _SCREEN = frozenset({"print", "input", "help", "exit", "quit", "copyright", "credits", "license", "breakpoint", "_"})
 """Builtins that programs replace for the look of their output."""
 _PLUMBING = (json, json.decoder, json.encoder, socket, select, selectors, struct, mmap, os, gc)
+_MARGIN = 8  # a few may have gone meanwhile
 OVERRIDDEN = frozenset(
     {
         "empty", "empty_like", "empty_strided", "empty_permuted", "new_empty", "new_empty_strided", "zeros",
@@ -90,6 +92,7 @@ def watch() -> Names:
     _launches(names)
     watch_ours(names)
     _modules(names)
+    names.settle()
     return names
 
 
@@ -123,21 +126,32 @@ def _launches(names: Names) -> None:
         names.entry(executor, vars(executor), "__call__", ("triton.runtime.interpreter.GridExecutor.__call__", _JUDGE))
 
 
-def unwatched(names: Names) -> Iterator[ModuleType]:
-    """Yield the harness's modules that are loaded and not watched yet."""
-    for name, module in [*sys.modules.items()]:
-        if name.partition(".")[0] == "kernelarena" and type(module) is ModuleType and not names.has(module):
-            yield module
+def latest(count: int) -> list[ModuleType]:
+    """Return the modules that were loaded when there were ``count`` already, the last one first.
+
+    Looking at all of them would touch thousands of objects that a forked process shares with its parent.
+    """
+    newer = islice(reversed(sys.modules), max(0, len(sys.modules) - count) + _MARGIN)
+    return [module for name in [*newer] if type(module := sys.modules.get(name)) is ModuleType]
+
+
+def unwatched(names: Names) -> Iterator[tuple[str, ModuleType]]:
+    """Yield the harness's modules that are not watched yet, among those that were loaded since the last time."""
+    for module in latest(names.loaded):
+        name = vars(module).get("__name__")
+        if isinstance(name, str) and name.partition(".")[0] == "kernelarena" and not names.has(module):
+            yield name, module
 
 
 def watch_ours(names: Names) -> None:
-    """Watch every function, class and constant of the harness's modules that are not watched yet."""
-    for module in [*unwatched(names)]:
+    """Watch every function, class and constant of such modules."""
+    for name, module in [*unwatched(names)]:
         held = vars(module)
         names.module(module, _JUDGE, [key for key in held if key[:2] != "__"])
         for value in [*held.values()]:
-            if isinstance(value, type) and value.__module__ == module.__name__:
-                names.methods(value, _JUDGE, f"{module.__name__}.{value.__qualname__}", closed=True)
+            if isinstance(value, type) and value.__module__ == name:
+                names.methods(value, _JUDGE, f"{name}.{value.__qualname__}", closed=True)
+    names.loaded = len(sys.modules)
 
 
 def _modules(names: Names) -> None:
