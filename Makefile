@@ -18,6 +18,8 @@ $(STAMP): pyproject.toml $(wildcard $(CONSTRAINTS))
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet $(if $(CONSTRAINTS),--constraint $(CONSTRAINTS)) --editable '.[triton,examples,dev]'
+	@# Ray does not start where this one is importable and no driver is: it lies aside, where only its tests look.
+	$(BIN)/python -m pip install --quiet --no-deps --target $(VENV)/aside 'amdsmi>=6.3'
 	touch $@
 
 sweep: venv  ## the shipped kernels on every chip that can be judged here

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
+import importlib.machinery
 import os
 import re
 import shutil
@@ -13,6 +13,9 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).resolve().parent
+ASIDE = Path(sys.prefix, "aside")
+"""Where ``make venv`` puts packages that must not be importable everywhere: Ray does not start where ``amdsmi`` is, and
+no driver."""
 COMPILER = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
 
 
@@ -20,8 +23,18 @@ def needs(package: str) -> None:
     """Skip where the vendor's package or a C compiler is not to be had."""
     if COMPILER is None:
         pytest.skip("needs a C compiler")
-    if importlib.util.find_spec(package) is None:
-        pytest.skip(f"needs {package}: pip install 'kernelarena[dev]'")
+    if find(package) is None:
+        pytest.skip(f"needs {package}: make venv")
+
+
+def find(package: str) -> importlib.machinery.ModuleSpec | None:
+    """Return where a vendor's package lies, or None."""
+    return importlib.machinery.PathFinder.find_spec(package, [str(ASIDE), *sys.path])
+
+
+def path() -> str:
+    """Return the import path of processes that need a vendor's package."""
+    return os.pathsep.join(filter(None, [str(ASIDE), os.environ.get("PYTHONPATH", "")]))
 
 
 def compile_library(output: Path, *sources: Path, options: tuple[str, ...] = ()) -> None:
@@ -32,7 +45,8 @@ def compile_library(output: Path, *sources: Path, options: tuple[str, ...] = ())
 def declarations(package: str, environment: dict[str, str]) -> str:
     """Return the C declarations of ``package``; in a process of its own, since it keeps the library that it finds."""
     command = [sys.executable, str(HERE / "declarations.py"), package]
-    return subprocess.run(command, env={**os.environ, **environment}, text=True, check=True, capture_output=True).stdout
+    environment = {**os.environ, **environment, "PYTHONPATH": path()}
+    return subprocess.run(command, env=environment, text=True, check=True, capture_output=True).stdout
 
 
 def build_amd_smi(folder: Path) -> None:
@@ -41,7 +55,7 @@ def build_amd_smi(folder: Path) -> None:
     The package binds all of them when it is imported, and its declarations can be had only by importing it: first comes
     a library that has the names and nothing else.
     """
-    spec = importlib.util.find_spec("amdsmi")
+    spec = find("amdsmi")
     wrapper = Path(spec.submodule_search_locations[0], "amdsmi_wrapper.py").read_text()
     names = sorted(set(re.findall(r"_libraries\['libamd_smi\.so'\]\.(\w+)", wrapper)))
     library = folder / "lib" / "libamd_smi.so"

@@ -2,7 +2,7 @@ import os
 
 import pytest
 
-from tests.platforms.telemetry.build import build_amd_smi, build_nvml, needs
+from tests.platforms.telemetry.build import build_amd_smi, build_nvml, needs, path
 
 
 @pytest.fixture(scope="session")
@@ -34,6 +34,7 @@ def host(monkeypatch):
         monkeypatch.setenv("LD_LIBRARY_PATH", str(folder))
         monkeypatch.setenv("ROCM_PATH", str(folder))
         monkeypatch.setenv("ROCM_HOME", str(folder))
+        monkeypatch.setenv("PYTHONPATH", path())
         for name, value in variables.items():
             monkeypatch.setenv(name, value)
 
