@@ -1,4 +1,24 @@
-"""How candidates end, in a verdict's words: each way has one reason, whatever gate it happened at."""
+"""How candidates end, in a verdict's words: each way has one reason, whatever gate it happened at.
+
+=============================================  ===================  ================================================
+what happens                                   reason               noticed by
+=============================================  ===================  ================================================
+no answer before the deadline                  ``timeout``          the judge; the line comes from the printed stack
+SIGSEGV, SIGBUS                                ``illegal-access``   its first process
+SIGSEGV more than 100 calls deep               ``crash``            the same: endless recursion, not a stray access
+SIGABRT and other signals, any exit code       ``crash``            its first process
+SIGKILL while the system was out of memory     ``out-of-memory``    the system's count of those that it killed for it
+SIGKILL else                                   ``crash``            the kernel did it: nobody else can see it
+a stop (SIGSTOP)                               ``crash``            its first process, at once
+more memory than it may use, files included    ``out-of-memory``    its first process, ten times a second
+more processes or threads than it may run      ``crash``            the same; beyond that the system refuses more
+its wire closed while it lives on              ``judge-tampering``  the judge: a crash closes it too, but then it ended
+an answer that nobody asked for, too long, or  ``judge-tampering``  the judge
+not of its form
+the end of the zygote or of the first process  not the kernel's     the judge; with every layer in place a kernel can
+                                                                    do neither
+=============================================  ===================  ================================================
+"""
 
 from __future__ import annotations
 
@@ -26,6 +46,7 @@ _SIGNALS: dict[int, tuple[Reason, str]] = {
     signal.SIGFPE: (Reason.CRASH, "it divided by zero (SIGFPE)"),
     signal.SIGILL: (Reason.CRASH, "it executed an illegal instruction (SIGILL)"),
 }
+_OVERFLOW = (Reason.CRASH, "its stack overflowed (SIGSEGV, more than 100 calls deep): is a recursion endless?")
 _NO_MEMORY = (Reason.OUT_OF_MEMORY, "the system ran out of memory and ended it (SIGKILL)")
 _KILLED = (Reason.CRASH, "it was killed (SIGKILL), and not for lack of memory: did it end itself?")
 
@@ -55,7 +76,7 @@ class CandidateEnded(Exception):
         self.location = location
 
 
-def died(status: int, location: Location | None, *, no_memory: bool) -> CandidateEnded:
+def died(status: int, location: Location | None, *, no_memory: bool, deep: bool = False) -> CandidateEnded:
     """Return how a process ended by itself.
 
     Parameters
@@ -66,6 +87,8 @@ def died(status: int, location: Location | None, *, no_memory: bool) -> Candidat
         The kernel's line that it was at.
     no_memory
         Whether the system has ended processes meanwhile because memory ran out.
+    deep
+        Whether it was more calls deep than are printed of a stack.
     """
     code = os.waitstatus_to_exitcode(status)
     if code == BROKEN_OFF:
@@ -74,6 +97,8 @@ def died(status: int, location: Location | None, *, no_memory: bool) -> Candidat
         return CandidateEnded(Reason.CRASH, f"its process ended by itself with exit code {code}", location, code)
     if -code == signal.SIGKILL:
         why = _NO_MEMORY if no_memory else _KILLED
+    elif -code == signal.SIGSEGV and deep:
+        why = _OVERFLOW
     else:
         why = _SIGNALS.get(-code, (Reason.CRASH, f"signal {-code} ended it"))
     return CandidateEnded(*why, location, code)

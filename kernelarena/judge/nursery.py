@@ -22,6 +22,7 @@ from typing import Any, NoReturn
 
 from kernelarena.judge.enclosure import SWITCH, Isolation, Layer, bubblewrap, population, privileges, warden
 from kernelarena.judge.enclosure.filesystem import SCRATCH as SCRATCH_INSIDE
+from kernelarena.judge.enclosure.layers import substitute_allowed
 from kernelarena.judge.enclosure.plan import Plan
 from kernelarena.judge.enclosure.privileges import Quota
 from kernelarena.judge.enclosure.probe import probe
@@ -53,7 +54,7 @@ def main(descriptor: int, about: dict[str, Any], *, wrapped: bool = False) -> No
     plan = probe(about["devices"], about["private"])
     if wrapped:
         plan = replace(plan, isolation=_with_bubblewrap(plan.isolation))
-    elif not plan.has(Layer.USER) and not plan.has(Layer.FILES) and not about["switch"]:
+    elif not plan.has(Layer.USER) and not plan.has(Layer.FILES) and substitute_allowed():
         _wrap(plan, descriptor, about)
     del os.environ[SWITCH]
     for stream in (sys.stdout, sys.stderr):  # candidates inherit them; what a killed one printed must not be lost
@@ -135,7 +136,10 @@ class _Nursery:
             self._leave()
             warden.run(self._plan, quota, request["files"], scratch, Wire(socket.socket(fileno=control)), candidate)
 
+        # Whom a candidate can see it must not be able to read; but a user's ids can be mapped for the readable alone.
+        privileges.hide_memory(not self._plan.has(Layer.USER))
         pid = self._plan.spawn(enclose)
+        privileges.hide_memory(not self._plan.has(Layer.PROC))
         close_all(files)
         self._running[pid] = scratch
         self._wire.send({"forked": pid, "scratch": scratch or SCRATCH_INSIDE})
@@ -199,8 +203,11 @@ def _preload() -> None:
 
         preload()
     from kernelarena.judge import candidate  # noqa: F401
+    from kernelarena.judge.integrity.guard import prepare
     from kernelarena.platforms.persona import capture, driver, torch_face, triton_face  # noqa: F401
     from kernelarena.protocol import compile_run  # noqa: F401
+
+    prepare()  # last: what names mean is known when everything is imported
 
 
 def _become_candidate(plan: Plan, quota: Quota, talk: int, log: int, scratch: str) -> NoReturn:

@@ -194,7 +194,8 @@ class Session:
         if "stopped" in told:
             return self._give_up(stopped(told["stopped"]))
         self.close()
-        return died(told["ended"], location, no_memory=told["no-memory"])
+        deep = _CUT_OFF in self._tail.rpartition(_STACK)[2]
+        return died(told["ended"], location, no_memory=told["no-memory"], deep=deep)
 
     def _vanished(self) -> Exception:
         """Say what became of a candidate whose first process ended without a word."""
@@ -265,6 +266,7 @@ class Session:
 
 
 _STACK = b"most recent call first"
+_CUT_OFF = b"\n  ...\n"  # after the hundredth call
 
 
 def check_names(kernel: Kernel) -> None:

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kernelarena.judge import nursery, sandbox
-from kernelarena.judge.enclosure import SWITCH, Isolation, Layer, population, visible
+from kernelarena.judge.enclosure import SWITCH, Isolation, Layer, population, privileges, visible
 from kernelarena.judge.enclosure.layers import switched_off
 from kernelarena.judge.wire import Wire, WireError, WireTimeout
 from kernelarena.spec.base import StrEnum
@@ -102,6 +102,8 @@ class Zygote:
             self.close()
             raise ZygoteLost(words) from None
         self.isolation = Isolation.model_validate(ready["ready"])
+        if not self.isolation.has(Layer.PROC):
+            privileges.hide_memory()
 
     def fork(self, talk: socket.socket, log: int, control: socket.socket, files: Mapping[str, str],
              quota: sandbox.Quota) -> Forked:  # fmt: skip
@@ -200,6 +202,11 @@ class Zygote:
             nursery.remove_left_by(self._process.pid)
         with contextlib.suppress(OSError):
             os.close(self._said)
+
+    @property
+    def pid(self) -> int:
+        """The process id; another one once a lost zygote has been replaced."""
+        return self._process.pid
 
     @property
     def alive(self) -> bool:

@@ -23,7 +23,18 @@ def command(view: View) -> list[str] | None:
     program = shutil.which("bwrap")
     if program is None:
         return None
-    words = [program, "--unshare-all", "--die-with-parent", "--new-session", "--proc", "/proc", "--dev", "/dev"]
+    words = [
+        program,
+        "--unshare-all",
+        "--die-with-parent",
+        "--new-session",
+        "--proc",
+        "/proc",
+        "--dev",
+        "/dev",
+        "--cap-drop",
+        "ALL",
+    ]
     words += ["--tmpfs", "/tmp", "--dir", "/var/tmp", "--chdir", "/"]
     for path, target in view.links.items():
         words += ["--symlink", target, path]

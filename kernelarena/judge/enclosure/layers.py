@@ -9,8 +9,9 @@ from kernelarena.errors import InputError, nearest
 from kernelarena.spec.base import Model, StrEnum
 
 SWITCH = "KERNELARENA_ISOLATION_OFF"
-"""Names layers, separated by commas, that are to be left out; ``all`` leaves out every one. For tests of what happens
-where they cannot be had, and for hosts on which one of them gets in the way."""
+"""Names layers, separated by commas, that are to be left out; ``bubblewrap`` leaves out what stands in for them, and
+``all`` everything. For tests of what happens where they cannot be had, and for hosts on which one gets in the way."""
+_SUBSTITUTE = "bubblewrap"
 
 
 class Layer(StrEnum):
@@ -64,11 +65,21 @@ def switched_off(environment: Mapping[str, str] = os.environ) -> frozenset[Layer
     InputError
         If it names something that is no layer.
     """
-    names = [name.strip() for name in environment.get(SWITCH, "").split(",") if name.strip()]
     known = {layer.key: layer for layer in Layer}
+    names = _names(environment)
     if "all" in names:
         return frozenset(Layer)
     for name in names:
-        if name not in known:
-            raise InputError(f"{SWITCH}: '{name}' is no layer of isolation; {nearest(name, [*known, 'all'])}")
-    return frozenset(known[name] for name in names)
+        if name not in known and name != _SUBSTITUTE:
+            hint = nearest(name, [*known, _SUBSTITUTE, "all"])
+            raise InputError(f"{SWITCH}: '{name}' is no layer of isolation; {hint}")
+    return frozenset(known[name] for name in names if name in known)
+
+
+def substitute_allowed(environment: Mapping[str, str] = os.environ) -> bool:
+    """Return whether bubblewrap may stand in for layers that cannot be had."""
+    return not {"all", _SUBSTITUTE} & set(_names(environment))
+
+
+def _names(environment: Mapping[str, str]) -> list[str]:
+    return [name.strip() for name in environment.get(SWITCH, "").split(",") if name.strip()]

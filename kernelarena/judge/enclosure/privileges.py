@@ -46,9 +46,9 @@ def adopt_orphans() -> None:
     system.prctl(system.PR_SET_CHILD_SUBREAPER, 1)
 
 
-def hide_memory() -> None:
-    """Let no process of the same user read this one's memory, environment or open files."""
-    system.prctl(system.PR_SET_DUMPABLE, 0)
+def hide_memory(hidden: bool = True) -> None:
+    """Let no process of the same user read or write this one's memory, or see its environment and open files."""
+    system.prctl(system.PR_SET_DUMPABLE, int(not hidden))
 
 
 def limit(quota: Quota, *, counted_alone: bool) -> None:
