@@ -19,11 +19,8 @@ def left_to_framework(call: CallEnds, task: Task, shape: Shape) -> str | None:
     """
     used = {name: use for name, use in call.operators.items() if name not in task.framework}
     names = ", ".join(sorted(used, key=lambda name: -used[name].elements)[:3])
-    unmade = [
-        index
-        for index, (output, derived) in enumerate(zip(call.outputs, call.derived, strict=False))
-        if output is not None and not derived
-    ]
+    no_tensors = {index for index, output in enumerate(call.outputs) if output is None}
+    unmade = [index for index, derived in enumerate(call.derived) if not derived and index not in no_tensors]
     if unmade and (used or call.launches):
         which = "the output" if len(call.derived) == 1 else f"output {unmade[0]}"
         return f"{which} comes from {names or 'host code'}, not from a launched kernel"

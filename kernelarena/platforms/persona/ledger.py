@@ -6,9 +6,34 @@ what they hold can have come out of one. It is kept by storage, so that views sh
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import weakref
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 
 import torch
+
+_ARGUMENTS = 64  # of the latest calls
+
+
+@dataclass(eq=False)
+class Work:
+    """One computing operator of the framework that ran.
+
+    Attributes
+    ----------
+    name
+        ``aten::mm``.
+    elements, flops
+        See :class:`~kernelarena.platforms.persona.account.OperatorUse`.
+    sources
+        What its operands were computed by.
+    """
+
+    name: str
+    elements: int
+    flops: float
+    sources: list[Work]
 
 
 @dataclass
@@ -25,12 +50,15 @@ class StorageFacts:
         Whether it was handed to a launch since it was last overwritten as a whole.
     derived
         Whether framework operators computed it from what a launch may have written.
+    work
+        What framework operators computed of what it holds, in this call.
     """
 
     device: bool
     argument: bool = False
     launched: bool = False
     derived: bool = False
+    work: list[Work] = field(default_factory=list)
 
     @property
     def from_kernel(self) -> bool:
@@ -43,6 +71,13 @@ class Ledger:
 
     def __init__(self) -> None:
         self._entries: dict[int, StorageFacts] = {}
+        self._arguments: deque[weakref.ref[torch.Tensor]] = deque(maxlen=_ARGUMENTS)
+
+    def arguments(self) -> Iterator[torch.Tensor]:
+        """Yield the tensors that the harness passed to the latest calls, as far as they are still there."""
+        for reference in self._arguments:
+            if (tensor := reference()) is not None:
+                yield tensor
 
     def find(self, tensor: torch.Tensor) -> StorageFacts | None:
         """Return the entry of ``tensor``'s storage, or None if it is unknown or has no storage (sparse, meta)."""
@@ -77,12 +112,14 @@ class Ledger:
             entry = self._entries[key] = StorageFacts(device)
         if argument:
             entry.device = entry.argument = True
+            self._arguments.append(weakref.ref(tensor))
         return entry
 
     def forget_launches(self) -> None:
         """Start the next call with no kernel having touched anything."""
         for entry in self._entries.values():
             entry.launched = entry.derived = False
+            entry.work.clear()
 
 
 def _key(tensor: torch.Tensor) -> int | None:

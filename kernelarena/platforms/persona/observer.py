@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
@@ -18,7 +17,9 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_flatten, tree_map_only
 
-from kernelarena.platforms.persona.ledger import Ledger, StorageFacts
+from kernelarena.platforms.persona.account import Observed
+from kernelarena.platforms.persona.handed import Before
+from kernelarena.platforms.persona.ledger import Ledger, StorageFacts, Work
 from kernelarena.platforms.persona.memory import lazy_zeros
 
 _aten = torch.ops.aten
@@ -47,54 +48,6 @@ _SKIP_ELEMENTS = 2**22
 _SKIP_FLOPS = 1e8
 
 
-@dataclass
-class OperatorUse:
-    """What one framework operator did during a call.
-
-    Attributes
-    ----------
-    calls
-        How often it ran.
-    elements
-        Elements read and written.
-    flops
-        Of contractions (matrix products, convolutions, attention); 0 for others.
-    """
-
-    calls: int = 0
-    elements: int = 0
-    flops: float = 0.0
-
-
-@dataclass
-class Observed:
-    """What was seen of one call of the kernel's entry."""
-
-    operators: dict[str, OperatorUse] = field(default_factory=dict)
-    """Computing operators by name, ``aten::mm``."""
-    launched_elements: int = 0
-    """Elements of the tensors handed to launches, those of an autotuner's trials left out."""
-    launches: int = 0
-    _ledger: Ledger | None = None
-
-    def summary(self, outputs: Sequence[object] = ()) -> dict[str, Any]:
-        """Return it as plain data, with whether each output can have come out of a kernel."""
-        return {
-            "operators": {name: vars(use) for name, use in self.operators.items()},
-            "launches": self.launches,
-            "launched_elements": self.launched_elements,
-            "derived": [self._may_derive(output) for output in outputs],
-        }
-
-    def _may_derive(self, output: object) -> bool:
-        entry = self._ledger.find(output) if self._ledger and isinstance(output, torch.Tensor) else None
-        if isinstance(output, torch.Tensor) and not output.numel():
-            return True
-        # An argument that comes back may be a kernel's work in place, or need none; what framework operators did to
-        # it is held against them by what they touched.
-        return entry is not None and (entry.launched or entry.derived or entry.argument)
-
-
 class Observer(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """Keeps the ledger and the account of the current call.
 
@@ -111,7 +64,7 @@ class Observer(TorchDispatchMode):  # type: ignore[no-untyped-call]
     def __init__(self, ledger: Ledger, *, real: bool, memory: int | None = None) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self.ledger = ledger
-        self.observed = Observed(_ledger=ledger)
+        self.observed = Observed(ledger)
         self.exempt: frozenset[str] = frozenset()
         self.real = real
         self._memory = memory
@@ -127,7 +80,7 @@ class Observer(TorchDispatchMode):  # type: ignore[no-untyped-call]
     def call(self) -> Iterator[Observed]:
         """Account for one call of the entry on its own."""
         self.ledger.forget_launches()
-        self.observed = Observed(_ledger=self.ledger)
+        self.observed = Observed(self.ledger)
         yield self.observed
 
     @contextlib.contextmanager
@@ -139,17 +92,29 @@ class Observer(TorchDispatchMode):  # type: ignore[no-untyped-call]
         finally:
             self._placement.pop()
 
-    def launched(self, tensors: Sequence[torch.Tensor], *, tuning: bool) -> None:
-        """Note that ``tensors`` were handed to a launch."""
-        seen: dict[int, int] = {}
+    def launching(self, tensors: Sequence[torch.Tensor]) -> Before:
+        """Look at what is about to be handed to a launch that takes place in this process's memory."""
+        return self.observed.handed.launching(tensors)
+
+    def launched(self, tensors: Sequence[torch.Tensor], *, tuning: bool, before: Before = ()) -> None:
+        """Note that ``tensors`` were handed to a launch.
+
+        Parameters
+        ----------
+        tensors
+            Its arguments.
+        tuning
+            Whether it was an autotuner's trial.
+        before
+            What :meth:`launching` returned, where it was asked.
+        """
+        self.observed.handed.launched(before)
         for tensor in tensors:
             entry = self.ledger.enter(tensor, device=True)
             if entry is not None:
                 entry.launched = True
-                seen[id(entry)] = max(seen.get(id(entry), 0), tensor.numel())
         if not tuning:
-            self.observed.launches += 1
-            self.observed.launched_elements += sum(seen.values())
+            self.observed.launch(tensors)
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
@@ -223,23 +188,29 @@ class Observer(TorchDispatchMode):  # type: ignore[no-untyped-call]
         self, func: Any, args: Any, kwargs: Any, sources: list[Any], results: list[Any], written: list[Any], made: Any
     ) -> None:
         packet = func.overloadpacket
+        origins = [entry for entry in map(self.ledger.find, sources) if entry is not None]
+        if packet is _aten._local_scalar_dense:
+            self.observed.read(origins)
         if func.is_view or packet in _METADATA or packet in _ALLOCATE:
             return
         targets = [entry for entry in map(self.ledger.find, (*results, *written)) if entry is not None]
-        origins = [entry for entry in map(self.ledger.find, sources) if entry is not None]
         name = func._schema.name
         if packet in _FILL or packet is _aten.copy_:
             self._overwrite(written, origins if packet is _aten.copy_ else [])
-        elif packet in _MOVE:
-            if any(entry.launched or entry.derived for entry in origins):
-                _mark_derived(targets)
-        elif name in self.exempt:
+            return
+        outputs = _outputs(func)
+        given = (args, [value for name, value in kwargs.items() if name not in outputs])
+        inputs = [leaf for leaf in tree_flatten(given)[0] if isinstance(leaf, torch.Tensor)]
+        read = [entry for entry in map(self.ledger.find, inputs) if entry is not None]
+        from_kernel = [entry.launched or entry.derived if packet in _MOVE else entry.from_kernel for entry in read]
+        if any(from_kernel) or name in self.exempt:
             _mark_derived(targets)
         else:
-            if any(entry.from_kernel for entry in origins):
-                _mark_derived(targets)
-            if targets and func.namespace in FRAMEWORK:  # what returns no tensor could be no output
-                self._charge(name, func, args, kwargs, (*sources, *results), made)
+            self._replace(tree_flatten([kwargs.get(output) for output in outputs])[0])
+        if packet in _MOVE or name in self.exempt or func.namespace not in FRAMEWORK:
+            _pass_on(read, targets)
+        elif targets:  # what returns no tensor could be no output
+            self._charge(name, func, args, kwargs, (*sources, *results), made, targets)
 
     def _overwrite(self, written: list[Any], origins: list[StorageFacts]) -> None:
         for tensor in written:
@@ -249,15 +220,50 @@ class Observer(TorchDispatchMode):  # type: ignore[no-untyped-call]
             others = [origin for origin in origins if origin is not entry]
             if any(origin.launched or origin.derived for origin in others):
                 entry.derived = True
-            elif tensor.numel() * tensor.element_size() >= tensor.untyped_storage().nbytes():
-                entry.launched = entry.derived = False
+                _pass_on(others, [entry])
+            else:
+                self._replace([tensor])
+                _pass_on(others, [entry])
 
-    def _charge(self, name: str, func: Any, args: Any, kwargs: Any, tensors: Sequence[Any], made: Any) -> None:
-        use = self.observed.operators.setdefault(name, OperatorUse())
-        use.calls += 1
-        use.elements += sum(tensor.numel() for tensor in tensors if tensor.layout == torch.strided)
-        if _is_contraction(func):
-            use.flops += _flops(func, args, kwargs, made)
+    def _replace(self, tensors: Sequence[Any]) -> None:
+        """Note that nothing of what a storage held is left, where all of it was written."""
+        for tensor in tensors:
+            entry = self.ledger.find(tensor) if isinstance(tensor, torch.Tensor) else None
+            if entry is not None and tensor.numel() * tensor.element_size() >= tensor.untyped_storage().nbytes():
+                entry.launched = entry.derived = False
+                entry.work.clear()
+
+    def _charge(
+        self, name: str, func: Any, args: Any, kwargs: Any, tensors: Sequence[Any], made: Any,
+        targets: list[StorageFacts],
+    ) -> None:  # fmt: skip
+        known = [entry for entry in map(self.ledger.find, tensors) if entry is not None]
+        work = Work(
+            name,
+            elements=sum(tensor.numel() for tensor in tensors if tensor.layout == torch.strided),
+            flops=_flops(func, args, kwargs, made) if _is_contraction(func) else 0.0,
+            sources=[source for entry in known for source in entry.work],
+        )
+        for entry in targets:
+            entry.work[:] = [work]
+        self.observed.charge(work)
+
+
+@cache
+def _outputs(func: Any) -> frozenset[str]:
+    """Return the names of what an operator writes and does not read, such as ``out``."""
+    return frozenset(
+        argument.name
+        for argument in func._schema.arguments
+        if argument.kwarg_only and argument.alias_info is not None and argument.alias_info.is_write
+    )
+
+
+def _pass_on(sources: Sequence[StorageFacts], targets: Sequence[StorageFacts]) -> None:
+    """Note that what was computed into some memory is now in another, too."""
+    works = [work for source in sources for work in source.work]
+    for entry in targets:
+        entry.work += [work for work in dict.fromkeys(works) if work not in entry.work]
 
 
 def _mark_derived(entries: Sequence[StorageFacts]) -> None:

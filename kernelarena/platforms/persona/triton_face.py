@@ -60,11 +60,13 @@ def interpreter_face(observer: Observer) -> Iterator[None]:
         from kernelarena.platforms.persona.driver import pointers
 
         patched.clear()
+        tensors = list(pointers((*args, *kwargs.values())))
+        before = observer.launching(tensors)
         try:
             result = run(self, *args, **kwargs)
         finally:
             patched.clear()
-        observer.launched(list(pointers((*args, *kwargs.values()))), tuning=False)  # a launch that raises is none
+        observer.launched(tensors, tuning=False, before=before)  # a launch that raises is none
         return result
 
     def patch_once(function: Any) -> Any:

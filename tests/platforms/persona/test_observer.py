@@ -41,6 +41,8 @@ def observed(body, tmp_path: Path, check) -> None:
         lambda x: torch.empty_like(x).copy_(x),
         lambda x: x.detach().requires_grad_().view(-1),
         lambda x: x[0, 0].item(),
+        lambda x: torch.isfinite(x).all().item() and x.clone(),
+        lambda x: x.clone() if float((x * 2).max()) >= 0 else None,
     ],
 )
 def test_views_allocations_fills_copies_and_casts_are_free(body, tmp_path):
@@ -59,6 +61,11 @@ def test_views_allocations_fills_copies_and_casts_are_free(body, tmp_path):
         (lambda x: x @ x.T, "aten::mm", 2 * 65536 + 64 * 64, 2 * 64 * 64 * 1024),
         (lambda x: torch.einsum("mk,nk->mn", x, x), "aten::bmm", 2 * 65536 + 64 * 64, 2 * 64 * 64 * 1024),
         (lambda x: x.mul_(2), "aten::mul_", 2 * 65536, 0),
+        (lambda x: torch.exp(x), "aten::exp", 2 * 65536, 0),
+        (lambda x: torch.exp(x).clone().half().T, "aten::exp", 2 * 65536, 0),
+        (lambda x: torch.empty_like(x).copy_(torch.exp(x)), "aten::exp", 2 * 65536, 0),
+        (lambda x: [y := torch.exp(x), bool(y[0, 0] > 0)] and y, "aten::exp", 2 * 65536, 0),
+        (lambda x: [torch.exp(x)] and x, "aten::exp", 2 * 65536, 0),  # where to, nobody has seen
     ],
 )
 def test_computing_operators_are_charged_whatever_they_are_called_by(body, operator, elements, flops, tmp_path):
@@ -93,11 +100,32 @@ def test_values_flow_from_launches_through_memory(tmp_path):
             assert not derives(lambda: torch.softmax(launched(x), -1))  # a kernel that only read x
             assert not derives(lambda: launched(x, fresh(x)).copy_(torch.softmax(x, -1)))
             assert not derives(lambda: launched(x, fresh(x)).zero_())
+            assert not derives(lambda: torch.exp(x, out=launched(x, fresh(x))))
+            assert derives(lambda: torch.exp(y := launched(x, fresh(x)), out=y))
+            assert derives(lambda: launched(x, fresh(x)).exp_())
             assert not derives(lambda: fresh(launched(x, fresh(x))))
             # What one call launched says nothing of the next call's outputs.
             kept = fresh(x)
             assert derives(lambda: launched(x, kept))
             assert not derives(lambda: kept)
+
+    forked(child)
+
+
+def test_memory_counts_once_however_often_it_is_handed_to_launches(tmp_path):
+    def child() -> None:
+        with persona(H100, folder=tmp_path, scratch=tmp_path, emit=lambda event: None) as chip:
+            x = lazy_zeros((64, 1024), (1024, 1), torch.float32)
+            chip.ledger.enter(x, device=True, argument=True)
+            y = torch.empty_like(x)
+            with chip.observer.call() as seen:
+                for _ in range(5):
+                    chip.observer.launched([x, y, y[:3]], tuning=False)
+            assert (seen.launches, seen.launched_elements) == (5, 2 * x.numel())
+            with chip.observer.call() as seen:
+                for row in range(8):
+                    chip.observer.launched([x[row], y[row]], tuning=False)
+            assert (seen.launches, seen.launched_elements) == (8, 2 * 8 * 1024)
 
     forked(child)
 

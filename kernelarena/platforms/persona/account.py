@@ -1,0 +1,135 @@
+"""The account of one call: what the framework computed, where that went, and what was handed to launches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from kernelarena.platforms.persona.handed import Handed
+from kernelarena.platforms.persona.ledger import Ledger, StorageFacts, Work
+
+
+@dataclass
+class OperatorUse:
+    """What one framework operator did during a call.
+
+    Attributes
+    ----------
+    calls
+        How often it ran.
+    elements
+        Elements read and written.
+    flops
+        Of contractions (matrix products, convolutions, attention); 0 for others.
+    """
+
+    calls: int = 0
+    elements: int = 0
+    flops: float = 0.0
+
+
+class Observed:
+    """What was seen of one call of the kernel's entry.
+
+    Parameters
+    ----------
+    ledger
+        Entries of all storages.
+    """
+
+    def __init__(self, ledger: Ledger) -> None:
+        self.launches = 0
+        self.handed = Handed(ledger)
+        self._ledger = ledger
+        self._elements: dict[int, tuple[int, int]] = {}
+        self._works: list[Work] = []
+        self._used: list[Work] = []
+        self._read: list[Work] = []
+
+    @property
+    def operators(self) -> dict[str, OperatorUse]:
+        """Computing operators by name, ``aten::mm``; all that ran."""
+        return _tally(self._works)
+
+    @property
+    def launched_elements(self) -> int:
+        """Elements of the tensors handed to launches, those of an autotuner's trials left out.
+
+        However often it is handed, memory counts once: launching again is no more work than launching.
+        """
+        return sum(min(handed, room) for handed, room in self._elements.values())
+
+    def charge(self, work: Work) -> None:
+        """Note that the framework computed something."""
+        self._works.append(work)
+
+    def read(self, entries: Iterable[StorageFacts]) -> None:
+        """Note that host code looked at a value."""
+        self._read += [work for entry in entries for work in entry.work]
+
+    def launch(self, tensors: Iterable[torch.Tensor]) -> None:
+        """Note what a launch was handed."""
+        self.launches += 1
+        largest: dict[int, tuple[int, int]] = {}
+        for tensor in tensors:
+            entry = self._ledger.find(tensor)
+            if entry is not None:
+                room = tensor.untyped_storage().nbytes() // tensor.element_size()
+                largest[id(entry)] = max(largest.get(id(entry), (0, 0)), (tensor.numel(), room))
+                self._used += entry.work
+        for key, (count, room) in largest.items():
+            before = self._elements.get(key, (0, 0))
+            self._elements[key] = before[0] + count, max(before[1], room)
+
+    def summary(self, outputs: Sequence[object] = ()) -> dict[str, Any]:
+        """Return it as plain data, with whether each output can have come out of a kernel.
+
+        What was computed only to be looked at, and went neither into a launch nor into an output, is left out: a check
+        of the inputs is no part of the answer.
+        """
+        entries = [self._ledger.find(output) for output in outputs if isinstance(output, torch.Tensor)]
+        used = _reached([*self._used, *(work for entry in entries if entry is not None for work in entry.work)])
+        spared = _reached(self._read) - used
+        operators = _tally(work for work in self._works if work not in spared)
+        return {
+            "operators": {name: vars(use) for name, use in operators.items()},
+            "launches": self.launches,
+            "launched_elements": self.launched_elements,
+            "derived": [self._may_derive(output) for output in outputs],
+        }
+
+    def _may_derive(self, output: object) -> bool:
+        if not isinstance(output, torch.Tensor):
+            return False
+        if not output.numel():
+            return True
+        entry = self._ledger.find(output)
+        # An argument that comes back may be a kernel's work in place, or need none; what framework operators did to
+        # it is held against them by what they touched.
+        possible = entry is not None and (entry.launched or entry.derived or entry.argument)
+        return possible and not self.handed.was(output)
+
+
+def _tally(works: Iterable[Work]) -> dict[str, OperatorUse]:
+    operators: dict[str, OperatorUse] = {}
+    for work in works:
+        use = operators.setdefault(work.name, OperatorUse())
+        use.calls += 1
+        use.elements += work.elements
+        use.flops += work.flops
+    return operators
+
+
+def _reached(works: Iterable[Work]) -> set[Work]:
+    """Return ``works`` and everything that they were computed from."""
+    found: set[Work] = set()
+    todo = list(works)
+    while todo:
+        work = todo.pop()
+        if work not in found:
+            found.add(work)
+            todo += work.sources
+    return found
