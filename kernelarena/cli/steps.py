@@ -24,12 +24,12 @@ class Steps:
     total
         How many.
     inner
-        What an item consists of, in the plural.
+        What an item consists of, in the plural, where that is shown.
     console
         Where to say it; standard error by default.
     """
 
-    def __init__(self, noun: str, total: int, inner: str, console: Console | None = None) -> None:
+    def __init__(self, noun: str, total: int, inner: str = "", console: Console | None = None) -> None:
         self._noun, self._inner, self._total = noun, inner, total
         self._number = 0
         self._item = ""
@@ -58,16 +58,25 @@ class Steps:
     def at(self, item: str) -> Iterator[None]:
         """Be at the next item for as long as the block takes."""
         self._item = one_line(item, limit=40)
-        self._number += 1
-        self.inner(0, 1)
+        self.part(0, 1)
         yield
+        self._number += 1
 
-    def inner(self, done: int, total: int) -> None:
-        """Note how far the item is."""
-        words = f"{self._noun} {self._number}/{self._total}: {self._item}"
-        words += f", {self._inner} {done}/{total}" if total > 1 else ""
+    def part(self, done: int, total: int) -> None:
+        """Note how far the item is that one is at."""
+        inner = f", {self._inner} {done}/{total}" if total > 1 else ""
+        self._say(
+            self._number + done / max(total, 1), f"{self._noun} {self._number + 1}/{self._total}: {self._item}{inner}"
+        )
+
+    def done(self, item: str) -> None:
+        """Note that another item is done."""
+        self._number += 1
+        self._say(self._number, f"{self._noun} {self._number}/{self._total}: {one_line(item, limit=60)}")
+
+    def _say(self, completed: float, words: str) -> None:
         if self._bar is not None and self._task is not None:
-            self._bar.update(self._task, completed=self._number - 1 + done / max(total, 1), description=words)
+            self._bar.update(self._task, completed=completed, description=words)
         elif time.monotonic() - self._said >= EVERY_S:
             self._said = time.monotonic()
             with contextlib.suppress(BrokenPipeError):  # that nobody listens any more does not end the work

@@ -76,6 +76,9 @@ Examples:
 @click.option("--seed", type=click.IntRange(0, 2**62), default=0, show_default="0", metavar="N", help="The first seed.")
 @click.option("--kernels", is_flag=True, help="Judge the kernels beside the tasks, with every seed.")
 @click.option(
+    "--jobs", type=click.IntRange(1, 256), default=1, show_default="1", metavar="N", help="Judges for --kernels."
+)
+@click.option(
     "--elements",
     type=click.IntRange(16),
     metavar="N",
@@ -105,7 +108,7 @@ def verify(names: tuple[str, ...], platform_id: str, kernels: bool, as_json: boo
     if kernels:
         from kernelarena.cli.verify_kernels import verify_kernels
 
-        return verify_kernels(chosen, platform, seeds, as_json=as_json)
+        return verify_kernels(chosen, platform, seeds, jobs=given["jobs"], as_json=as_json)
     reports: list[TaskReport] = []
     broken: dict[str, str] = {}
     with _server(platform) as (server, on_device), Steps("tasks", len(chosen), "trials") as steps:
@@ -177,7 +180,7 @@ def _verify(
             elif "report" in message:
                 report = TaskReport.model_validate(message["report"])
             else:
-                steps.inner(message["done"], message["total"])
+                steps.part(message["done"], message["total"])
     except Ended as ended:
         line = next((line for file, line in ended.stack if file == where), None)
         raise InputError(f"{where}{'' if line is None else f':{line}'}: the task's own code {ended.words}") from None
@@ -212,6 +215,8 @@ def _page(reports: list[TaskReport]) -> Group:
             lines += [Text(f"{clean(name)}: {clean(problem.text)}"), ""]
     verified = sum(report.verified for report in reports)
     ways = len(reports[0].dtypes[0].controls)
-    legend = f"{verified} of {count(len(reports), 'task')} sound. wrong: answers made wrong in {ways} ways; vacuous: as "
+    legend = (
+        f"{verified} of {count(len(reports), 'task')} sound. wrong: answers made wrong in {ways} ways; vacuous: as "
+    )
     lines.append(Text(f"{legend}good as an honest answer on that trial", style="dim"))
     return Group(*lines)

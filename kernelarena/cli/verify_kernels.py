@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import multiprocessing
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any
+from multiprocessing.util import Finalize
+from typing import Any, NamedTuple
 
 from rich.console import Group
 from rich.table import Table
@@ -13,7 +17,7 @@ from rich.text import Text
 from kernelarena.cli.page import console, print_json
 from kernelarena.cli.plan import count
 from kernelarena.cli.steps import Steps
-from kernelarena.cluster.worker import JUDGE, load
+from kernelarena.cluster.worker import JUDGE, Judge, load
 from kernelarena.errors import InfraError, InputError
 from kernelarena.report.text import clean
 from kernelarena.spec import Kernel, Platform, Status, Sweep, TaskSource, Verdict
@@ -41,7 +45,16 @@ class _Record:
             (self.failures if verdict.status is Status.FAIL else self.infra).append((seed, verdict))
 
 
-def verify_kernels(chosen: list[TaskSource], platform: Platform, seeds: range, *, as_json: bool) -> int:
+class _Work(NamedTuple):
+    kernel: Kernel
+    task: TaskSource
+    platform: Platform
+    seed: int
+
+
+def verify_kernels(
+    chosen: list[TaskSource], platform: Platform, seeds: range, *, jobs: int = 1, as_json: bool = False
+) -> int:
     """Judge every kernel beside the tasks with every seed.
 
     Parameters
@@ -52,6 +65,8 @@ def verify_kernels(chosen: list[TaskSource], platform: Platform, seeds: range, *
         Where.
     seeds
         Hidden seeds: each draws other shapes and other inputs.
+    jobs
+        Judges that work side by side, each in a process of its own.
     as_json
         Whether to print JSON rather than a table.
 
@@ -73,12 +88,14 @@ def verify_kernels(chosen: list[TaskSource], platform: Platform, seeds: range, *
         raise InputError(f"no kernel lies beside {', '.join(tasks)}; put one in its folder kernels/<name>/")
     kernels, _ = load_kernels(folders, tasks=tasks)
     records = [_Record(kernel) for kernel in kernels]
-    with Steps("kernels", len(records), "seeds") as steps, contextlib.closing(load(JUDGE)) as judge:
-        for record in records:
-            with steps.at(record.kernel.id):
-                for done, seed in enumerate(seeds):
-                    record.add(seed, judge.judge(record.kernel, tasks[record.kernel.task], platform, Sweep(), seed))
-                    steps.inner(done + 1, len(seeds))
+    cells = [(record, seed) for record in records for seed in seeds]
+    judged = _one_by_one if jobs == 1 else _side_by_side
+    with Steps("cells", len(cells)) as steps:
+        work = [_Work(record.kernel, tasks[record.kernel.task], platform, seed) for record, seed in cells]
+        # Verdicts come in the order of the cells.
+        for (record, seed), verdict in zip(cells, judged(work, jobs), strict=True):
+            record.add(seed, verdict)
+            steps.done(f"{record.kernel.id}, {record.accepted} of {record.seeds} accepted")
     if as_json:
         print_json([_plain(record, platform) for record in records])
     else:
@@ -87,6 +104,33 @@ def verify_kernels(chosen: list[TaskSource], platform: Platform, seeds: range, *
         for seed, verdict in record.infra:
             raise InfraError(f"{record.kernel.id} with seed {seed} could not be judged: {verdict.detail}")
     return int(any(record.failures for record in records))
+
+
+def _one_by_one(work: list[_Work], jobs: int) -> Iterator[Verdict]:
+    with contextlib.closing(load(JUDGE)) as judge:
+        for one in work:
+            yield judge.judge(one.kernel, one.task, one.platform, Sweep(), one.seed)
+
+
+def _side_by_side(work: list[_Work], jobs: int) -> Iterator[Verdict]:
+    # Spawned, because this process has threads (the progress bar's) that a fork would lose.
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(jobs, mp_context=context, initializer=_start) as pool:
+        yield from pool.map(_judge, work)
+
+
+def _start() -> None:
+    """Load a judge in a process of the pool; it is closed when the process ends, where ``atexit`` is not heard."""
+    judge = load(JUDGE)
+    Finalize(judge, judge.close, exitpriority=1)
+    _judges.append(judge)
+
+
+def _judge(one: _Work) -> Verdict:
+    return _judges[0].judge(one.kernel, one.task, one.platform, Sweep(), one.seed)
+
+
+_judges: list[Judge] = []
 
 
 def _plain(record: _Record, platform: Platform) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""A task's own code that hangs, crashes, grows or leaves: it is said in words, and the next job runs as if it had not."""
+"""A task's own code that hangs, crashes, grows or leaves: it is said in words, and the next job runs all the same."""
 
 from __future__ import annotations
 
