@@ -255,6 +255,13 @@ class TestPlan:
         found = self.enclosed(lambda: [sorted(os.listdir(tmp_path)), os.listdir(tmp_path / "runs")], plan)
         assert found == [["library", "runs"], []]
 
+    def test_a_module_that_is_removed_meanwhile_is_no_obstacle(self, tmp_path):
+        (tmp_path / "here.py").touch()
+        (tmp_path / "gone.py").touch()
+        shown = view(extra=[f"{tmp_path}/here.py", f"{tmp_path}/gone.py"])
+        (tmp_path / "gone.py").unlink()
+        assert self.enclosed(lambda: os.listdir(tmp_path), Plan(shown, probe.probe().isolation)) == ["here.py"]
+
     def test_storage_is_one_for_all_folders(self):
         def fill():
             written = 0

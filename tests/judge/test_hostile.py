@@ -5,9 +5,12 @@ import time
 
 import pytest
 
+from kernelarena.judge import Judge
 from kernelarena.judge.session import CandidateEnded, Session
-from kernelarena.spec import Reason
+from kernelarena.spec import Reason, Status
 from tests.judge.hostile import KERNELS, SMALL, left_behind, shared_memory
+from tests.judge.test_judge import ADD_ONE, PREAMBLE
+from tests.judge.test_judge import SMALL as SWEEP
 
 HONEST = "def entry(x):\n    return x\n"
 
@@ -130,3 +133,36 @@ for n in range(3, 64):
     with pytest.raises(CandidateEnded) as caught:
         load(source)
     assert caught.value.reason is Reason.JUDGE_TAMPERING
+
+
+@pytest.fixture(scope="module")
+def judge():
+    with Judge() as judge:
+        yield judge
+
+
+CELLS = {
+    "segfault": ("import ctypes\n    ctypes.string_at(8)", Reason.ILLEGAL_ACCESS),
+    "exit": ("import os\n    os._exit(0)", Reason.CRASH),
+    "abort": ("import os\n    os.abort()", Reason.CRASH),
+    "hang-up": ("import os\n    os.closerange(3, 64)", Reason.JUDGE_TAMPERING),
+}
+
+
+@pytest.mark.parametrize("platform", ["cpu", "h100"])
+def test_the_end_of_a_process_has_one_name_on_every_gate_and_costs_one_cell(judge, kernel, platforms, platform):
+    def verdict(line):
+        subject = kernel(PREAMBLE, task="add_one")
+        source = (
+            subject.files["kernel.py"]
+            + f"\ndef entry(x):\n    {line}\n    x = x.contiguous()\n    return run(x, torch.empty_like(x))\n"
+        )
+        subject = subject.model_copy(update={"files": {"kernel.py": source}})
+        return judge.judge(subject, ADD_ONE, platforms[platform], SWEEP, hidden_seed=7)
+
+    for name, (line, reason) in CELLS.items():
+        bad = verdict(line)
+        assert (bad.status, bad.reason) == (Status.FAIL, reason), f"{name}: {bad.detail}"
+        assert bad.isolation is not None
+    good = verdict("pass")
+    assert good.status is Status.PASS, good.detail

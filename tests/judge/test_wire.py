@@ -119,3 +119,48 @@ def test_messages_larger_than_the_socket_buffer_pass():
     sender.join()
     ours.close()
     other.close()
+
+
+def test_a_message_that_is_not_there_is_not_waited_for(wires):
+    ours, other = wires
+    assert other.try_receive() is None
+    ours.sock.sendall(struct.pack("<IB", 7, 0) + b'{"n"')
+    assert other.try_receive() is None
+    ours.sock.sendall(b":1}")
+    assert other.try_receive() == {"n": 1}
+    ours.close()
+    with pytest.raises(WireError):
+        other.try_receive()
+
+
+def test_a_side_that_does_not_read_is_given_up_on(wires):
+    ours, _ = wires
+    with pytest.raises(WireTimeout):
+        ours.send({"text": "x" * 10_000_000}, deadline=time.monotonic() + 0.2)
+
+
+def test_files_are_closed_where_none_may_come():
+    ours, theirs = Wire.pair(takes_files=False)
+    other = Wire(theirs)
+    before = set(os.listdir("/proc/self/fd"))
+    for _ in range(5):
+        other.send({"n": 1}, files=[0, 0, 0])
+        with pytest.raises(WireError):
+            ours.receive(soon())
+        ours._received.clear()
+    assert set(os.listdir("/proc/self/fd")) == before
+    ours.close()
+    other.close()
+
+
+def test_a_wire_takes_no_longer_message_than_it_is_told_to():
+    ours, theirs = Wire.pair(limit=100)
+    other = Wire(theirs)
+    other.send({"text": "x" * 50})
+    assert ours.receive(soon()) == {"text": "x" * 50}
+    assert ours.received > 50
+    other.send({"text": "x" * 200})
+    with pytest.raises(WireError):
+        ours.receive(soon())
+    ours.close()
+    other.close()

@@ -76,7 +76,7 @@ def _show(view: View, sources: Mapping[str, str]) -> None:
     for path in sorted({*view.read_only, *view.hidden}, key=lambda path: Path(path).parts):
         if path in view.hidden:
             system.mount("tmpfs", _NEW + path, "tmpfs", system.MS_NOSUID | system.MS_NODEV, "size=4m,mode=755")
-        else:
+        elif os.path.exists(_HOST + sources[path]):  # a module may have been removed since it was looked for
             _bind(_HOST + sources[path], _NEW + path)
             system.make_read_only(_NEW + path)
     for path in view.hidden:  # not earlier: places for what lies below had to be made
