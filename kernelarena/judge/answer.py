@@ -51,6 +51,7 @@ class Outputs(Model):
     id: str
     """Of the request that this answers."""
     acts: tuple[Any, ...] = ()
+    """What was noticed of the kernel so far that no kernel has a reason for; see :func:`acted`."""
     outputs: tuple[Returned, ...]
     count: Annotated[int, Field(ge=0, le=1 << 20)]
     """How many there are; not more than some are described."""
@@ -68,8 +69,6 @@ class Answer(Outputs):
     observed: dict[str, Any] = {}
     seconds: Annotated[float, Field(ge=0)] = 0.0
     """In the entry, by the candidate's clock."""
-    acts: tuple[Act, ...] = ()
-    """What was noticed of the kernel so far that no kernel has a reason for."""
 
 
 NO_ANSWER = "the kernel's process answered with something that is not an answer"

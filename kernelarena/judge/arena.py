@@ -232,7 +232,11 @@ class OutputArena:
         workspace = min(round_up(3 * expected_bytes, GAP), _MOST_WORKSPACE)
         self.returned = _MIN_BAND + round_up(expected_bytes, GAP) + workspace + 32 * _MIN_BAND
         self.memory = exchange.allocate(self.returned + round_up(expected_bytes, GAP) + 16 * GAP)
-        self.memory.bytes.fill_(poison)
+        self.refill()
+
+    def refill(self) -> None:
+        """Fill all of it with the poison once more."""
+        self.memory.bytes.fill_(self.poison)
         self.memory.publish()
 
     def overrun(self, blocks: Sequence[Block]) -> str | None:

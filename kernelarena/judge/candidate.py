@@ -12,7 +12,8 @@ import faulthandler
 import gc
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ from kernelarena.judge.arena import Allocator, Place, Scalar, describe_place, dt
 from kernelarena.judge.device_stage import DeviceAccess, DeviceStage
 from kernelarena.judge.failing import describe, show
 from kernelarena.judge.integrity.guard import Guard
-from kernelarena.judge.memory import Window
+from kernelarena.judge.memory import Fence, Window
 from kernelarena.judge.stage import HostStage, Stage
 from kernelarena.judge.wire import Wire, WireError
 
@@ -57,7 +58,11 @@ def serve(wire: Wire, scratch: str, quota: sandbox.Quota) -> None:
         if request["do"] == "compile":
             worker.compile(request, wire)
             continue
-        answer = {"load": worker.load, "call": worker.call, "again": worker.again}[request["do"]](request, files)
+        obey = {
+            "load": worker.load, "call": worker.call, "again": worker.again, "rehearse": worker.rehearse,
+            "time": worker.time,
+        }[request["do"]]  # fmt: skip
+        answer = obey(request, files)
         wire.send({"id": request["id"], "acts": worker.acts(), **answer})
 
 
@@ -75,6 +80,7 @@ class Candidate:
         self._outputs: Window | None = None
         self._allocator: Allocator | None = None
         self._returned: tuple[object, ...] = ()
+        self._timed: list[Window] = []
 
     def acts(self) -> list[dict[str, Any]]:
         """Return what the kernel was seen doing besides computing, so far."""
@@ -131,8 +137,7 @@ class Candidate:
         self._returned = ()
         *new, outputs = files
         if new:
-            fences = [(int(start), int(length)) for start, length in request["fences"]]
-            self._inputs = request["inputs"], exchange.attach(new[0], fences)
+            self._inputs = request["inputs"], exchange.attach(new[0], _fences(request["fences"]))
         assert self._inputs is not None
         assert self._inputs[0] == request["inputs"]
         inputs = self._inputs[1]
@@ -144,10 +149,10 @@ class Candidate:
         try:
             with observer.call() as observed, ArenaMode(allocator, request["poison"], observer.ledger):
                 started = _clock()
-                result = self._stage.run(self.entry, arguments, inputs)
+                result = self._stage.run(self.entry, arguments, held=bool(request.get("held")))
                 seconds = _clock() - started
             returned = tuple(result) if isinstance(result, tuple | list) else (result,)
-            seen = observed.summary(returned)
+            seen = observed.summary(returned[:_MOST_OUTPUTS])
             described = self._describe(returned)
             inputs.publish()
             self._outputs.publish()
@@ -170,6 +175,47 @@ class Candidate:
         except BaseException as error:
             return {"failed": describe(error)}
         return {"outputs": described, "count": len(self._returned)}
+
+    def rehearse(self, request: dict[str, Any], files: list[int]) -> dict[str, Any]:
+        """Map the memory that timed calls take place in: sets of inputs, and room for outputs to be returned."""
+        assert isinstance(self._stage, DeviceStage)
+        exchange = self._stage.exchange
+        *inputs, outputs = files
+        self._timed = [
+            exchange.attach(memory, _fences(place)) for memory, place in zip(inputs, request["places"], strict=True)
+        ]
+        self._outputs = exchange.attach(outputs, ())
+        self._returned, self._inputs = (), None
+        return {"ready": True}
+
+    def time(self, request: dict[str, Any], files: list[int]) -> dict[str, Any]:
+        """Make some timed runs; return their times, and the outputs of the last call."""
+        assert isinstance(self._stage, DeviceStage)
+        assert self._outputs is not None
+        stage, observer = self._stage, self._stage.observer
+        for window in (*self._timed, self._outputs):
+            window.fetch()
+        self._allocator = Allocator(self._outputs.bytes, request["returned"], stage.exchange.alignment)
+        # Once for each place: what takes time here would count by the judge's clock.
+        calls = {
+            index: partial(
+                self.entry, *[self._argument(item, self._timed[index].bytes) for item in request["arguments"]]
+            )
+            for index in set(request["calls"])
+        }
+        order = [calls[index] for index in request["calls"]]
+        try:
+            with observer.call() as observed:
+                runs, result = stage.time(order, request["runs"], flush=request["flush"], pause=request["pause"])
+            returned = tuple(result) if isinstance(result, tuple | list) else (result,)
+            seen = observed.summary(returned[:_MOST_OUTPUTS])
+            described = self._describe(returned)
+            for window in (*self._timed, self._outputs):
+                window.publish()
+        except BaseException as error:
+            return {"failed": describe(error)}
+        times = [[run.device, run.host, run.bound] for run in runs]
+        return {"times": times, "outputs": described, "count": len(returned), "blocks": [], "observed": seen}
 
     def _argument(self, item: dict[str, Any], memory: torch.Tensor) -> Any:
         if "value" in item:
@@ -197,3 +243,7 @@ class Candidate:
         assert self._allocator is not None
         place = self._allocator.give_back(output)
         return {"dtype": dtype_name(output.dtype), "size": list(output.shape), "place": describe_place(place)}
+
+
+def _fences(pairs: Sequence[Sequence[int]]) -> list[Fence]:
+    return [(int(start), int(length)) for start, length in pairs]

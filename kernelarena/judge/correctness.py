@@ -15,7 +15,6 @@ A shape is tried in up to three calls, each of which is checked, so that an answ
 from __future__ import annotations
 
 import hashlib
-import secrets
 import time
 from dataclasses import replace
 from typing import Any
@@ -23,16 +22,13 @@ from typing import Any
 import torch
 from pydantic import ValidationError
 
-from kernelarena.judge.answer import NO_ANSWER, Answer, Finding, Outputs, acted
+from kernelarena.judge.answer import NO_ANSWER, Answer, Finding, Outputs
 from kernelarena.judge.arena import POISONS, InputArena, OutputArena
-from kernelarena.judge.integrity.act import Act
+from kernelarena.judge.inspection import Inspector, explain, raw
 from kernelarena.judge.memory import Exchange, HostExchange
 from kernelarena.judge.problems import Problem, Problems
-from kernelarena.judge.session import Session, line_of, locate
-from kernelarena.protocol.failure import Failure, classify_call, locate_failure
-from kernelarena.protocol.form import wrong_form
-from kernelarena.protocol.tolerance import Comparison, compare
-from kernelarena.spec import Kernel, Location, Reason, Shape, TaskSource, Trial
+from kernelarena.judge.session import Session
+from kernelarena.spec import Kernel, Reason, Shape, TaskSource, Trial
 
 MOST_CALLS = 3
 """Calls of the entry that a shape is tried in."""
@@ -74,11 +70,9 @@ class Examiner:
         exchange: Exchange | None = None,
         late: Reason = Reason.DEFERRED_WORK,
     ) -> None:
-        self._session = session
-        self._kernel = kernel
+        self.inspector = Inspector(session, kernel, task, call_seconds)
         self._task = task
         self._problems = problems
-        self._seconds = call_seconds
         self._exchange = exchange or HostExchange()
         self._late = late
         self._sent: InputArena | None = None
@@ -138,13 +132,13 @@ class Examiner:
         """Ask for other values at the same addresses; what is wrong now was right for the values before."""
         varied = self._problems.varied(self._task, shape, seed)
         place.write(varied.inputs)
-        second = self._call(varied, place, POISONS[1])
+        second = self._call(varied, place, POISONS[1], delayed=True)
         if second.reason not in _WRONG:
             return _launched(second, first)
-        # A stage that holds inputs back does so at addresses that it knows.
-        held_back = self._late is Reason.OFF_STREAM_WORK and self._call(varied, place, POISONS[1]).reason in _WRONG
+        if self._late is Reason.OFF_STREAM_WORK and self._call(varied, place, POISONS[1]).reason is None:
+            return replace(second, reason=self._late, detail=_TOO_EARLY)
         if self._elsewhere(varied, POISONS[0]).reason is None:
-            return replace(second, reason=self._late, detail=_TOO_EARLY) if held_back else _unsteady(second)
+            return _unsteady(second)
         if self._elsewhere(self._problems.problem(self._task, shape, seed), POISONS[0]).reason is not None:
             why = "the kernel is right when it is first called, and wrong from then on"
             return replace(second, reason=Reason.NONDETERMINISTIC, detail=f"{why}: {second.detail}")
@@ -177,7 +171,7 @@ class Examiner:
             self._sent = None
             place.close()
 
-    def _call(self, problem: Problem, inputs: InputArena, poison: int) -> Finding:
+    def _call(self, problem: Problem, inputs: InputArena, poison: int, *, delayed: bool = False) -> Finding:
         outputs = OutputArena(problem.expected_bytes, poison, self._exchange)
         keep = False
         try:
@@ -188,17 +182,18 @@ class Examiner:
                 "fences": inputs.fences,
                 "returned": outputs.returned,
                 "poison": poison,
+                "held": delayed,
             }
             files = [outputs.memory.descriptor]
             if self._sent is not inputs:
                 files, self._sent = [inputs.memory.descriptor, *files], inputs
-            answer = self._ask(message, files)
-            if (deed := acted(answer, self._line)) is not None:
-                return deed
-            inputs.memory.fetch()
-            outputs.memory.fetch()
+            answer = self.inspector.ask(message, files)
             try:
-                finding, held = self._examine(problem, answer, inputs, outputs)
+                if (refused := self.inspector.refused(answer)) is not None:
+                    return refused
+                inputs.memory.fetch()
+                outputs.memory.fetch()
+                finding, held = self._examine(problem, Answer.model_validate(answer), inputs, outputs)
             except (ValidationError, ValueError, TypeError, KeyError) as error:
                 return Finding(Reason.JUDGE_TAMPERING, f"{NO_ANSWER} ({type(error).__name__})")
             if held is not None:
@@ -212,57 +207,27 @@ class Examiner:
             if not keep:
                 outputs.close()
 
-    def _line(self, file: str, line: int) -> Location | None:
-        return line_of(self._kernel, file, line)
-
-    def _ask(self, message: dict[str, Any], files: list[int]) -> dict[str, Any]:
-        """Ask, with a number that only the answer to this very request can carry."""
-        name = secrets.token_hex(8)
-        answer = self._session.ask({**message, "id": name}, self._seconds, files)
-        return answer if answer.get("id") == name else {"forged": True}
-
     def _examine(
-        self, problem: Problem, message: dict[str, Any], inputs: InputArena, outputs: OutputArena
+        self, problem: Problem, answer: Answer, inputs: InputArena, outputs: OutputArena
     ) -> tuple[Finding, tuple[OutputArena, Outputs, list[torch.Tensor]] | None]:
         """Return what is wrong with an answer, and the outputs that must not change any more."""
-        if "failed" in message:
-            failure = Failure.model_validate(message["failed"])
-            reason, detail = classify_call(failure)
-            folder = self._session.folder
-            location = locate_failure(failure, lambda path, line: locate(self._kernel, folder, path, line))
-            return Finding(reason, detail, location), None
-        answer = Answer.model_validate(message)
         self._spent += answer.seconds
         self._observed.append(answer.observed)
-        if answer.acts:
-            return self._noticed(answer.acts[0]), None
-        if (overrun := outputs.overrun(answer.blocks)) is not None:
-            return Finding(Reason.OUT_OF_BOUNDS_WRITE, f"{overrun}; is a store without a mask?"), None
-        if (name := inputs.mutated()) is not None:
-            return Finding(Reason.INPUT_MUTATED, f"input '{name}' was changed by the call; write to a new tensor"), None
-        if (overrun := inputs.overrun()) is not None:
-            return Finding(Reason.OUT_OF_BOUNDS_WRITE, f"{overrun}; is a store without a mask?"), None
-        if (odd := next((output for output in answer.outputs if output.deferred), None)) is not None:
-            return Finding(Reason.DEFERRED_WORK, _OWN_CLASS.format(odd.type), observed=answer.observed), None
-        if (wrong := wrong_form(answer.forms, problem.expected)) is not None:
-            return Finding(*wrong), None
+        if (finding := self.inspector.misplaced(answer, problem, inputs, outputs)) is not None:
+            return finding, None
         returned = [output.read(outputs) for output in answer.outputs]
-        comparison = self._compare(problem, returned)
+        comparison = self.inspector.compare(problem, returned)
         seen = {form_digest(output) for output in returned if output.numel() * output.element_size() <= _HELD}
         known = (bool(seen) and seen <= self._given) or (not comparison.passed and self._as_before(returned))
         self._given |= seen
         if comparison.passed:
             return Finding(error=comparison.error, observed=answer.observed), (outputs, answer, returned)
-        finding = _explain(comparison, returned, answer.observed, outputs.poison)
+        finding = explain(comparison, returned, answer.observed, outputs.poison)
         if self._becomes_right(problem, outputs):
             return replace(finding, reason=self._late, detail=_LATE), None
         if known and finding.reason in _WRONG:
             return replace(finding, reason=Reason.CACHED_RESULT, detail=_EARLIER), None
         return finding, None
-
-    def _noticed(self, act: Act) -> Finding:
-        location = line_of(self._kernel, act.file, act.line) if act.line is not None else None
-        return Finding(act.reason, act.detail, location)
 
     def _as_before(self, returned: list[torch.Tensor]) -> bool:
         """Whether outputs are those of the call before, bit by bit; of any size."""
@@ -270,13 +235,9 @@ class Examiner:
             return False
         before = self._held[2]
         return len(before) == len(returned) and all(
-            kept.shape == now.shape and torch.equal(_bytes(kept), _bytes(now))
+            kept.shape == now.shape and torch.equal(raw(kept), raw(now))
             for kept, now in zip(before, returned, strict=True)
         )
-
-    def _compare(self, problem: Problem, returned: list[torch.Tensor]) -> Comparison:
-        allowed = self._task.task.allow_reduced_precision
-        return compare(problem.truth, tuple(returned), allow_reduced_precision=allowed)
 
     def _becomes_right(self, problem: Problem, outputs: OutputArena) -> bool:
         """Whether outputs that are wrong are right a moment later. Asked once per kernel: it costs that moment."""
@@ -284,13 +245,10 @@ class Examiner:
             return False
         self._waited = True
         time.sleep(LATER)
-        message = self._ask({"do": "again"}, [])
+        message = self.inspector.ask({"do": "again"})
         outputs.memory.fetch()
         try:
-            later = Outputs.model_validate(message)
-            if wrong_form(later.forms, problem.expected) is not None:
-                return False
-            return self._compare(problem, [output.read(outputs) for output in later.outputs]).passed
+            return self.inspector.right(message, problem, outputs)
         except (ValidationError, ValueError):
             return False
 
@@ -301,7 +259,7 @@ class Examiner:
         arena, answer, before = self._held
         arena.memory.fetch()
         return any(
-            not torch.equal(_bytes(output.read(arena)), _bytes(kept))
+            not torch.equal(raw(output.read(arena)), raw(kept))
             for output, kept in zip(answer.outputs, before, strict=True)
         )
 
@@ -310,7 +268,6 @@ _SAME_MEMORY = (
     "the result of one call changed when the kernel was called again: it returns memory that it keeps; "
     "allocate the output in each call"
 )
-_OWN_CLASS = "it returns a '{}', a class of its own that may compute when it is looked at; return a plain tensor"
 _TOO_EARLY = (
     "the answer is wrong when the inputs arrive on the caller's stream a moment after the call: something runs on a "
     "stream that does not wait for the caller's; launch on the current stream, or have the other one wait for it"
@@ -338,28 +295,7 @@ def _launched(finding: Finding, first: Finding) -> Finding:
     return finding
 
 
-def _explain(comparison: Comparison, returned: list[torch.Tensor], observed: dict[str, Any], poison: int) -> Finding:
-    """Tell an answer that was never written from one that is wrong."""
-    unwritten = sum(_poisoned(output, poison) for output in returned)
-    total = sum(output.numel() for output in returned)
-    if unwritten:
-        detail = f"{unwritten} of {total} output elements were never written; is the grid or the mask too small?"
-        return Finding(Reason.UNWRITTEN_OUTPUT, detail, error=comparison.error, observed=observed)
-    return Finding(comparison.reason, comparison.detail, error=comparison.error, observed=observed)
-
-
-def _poisoned(output: torch.Tensor, poison: int) -> int:
-    """Count the elements all of whose bytes are the poison."""
-    if not output.numel():
-        return 0
-    return int((_bytes(output).reshape(output.numel(), output.element_size()) == poison).all(dim=1).sum())
-
-
-def _bytes(output: torch.Tensor) -> torch.Tensor:
-    return output.reshape(-1).view(torch.uint8)
-
-
 def form_digest(output: torch.Tensor) -> bytes:
     """Return what tells an output from every other one: a digest of its form and its bytes."""
     form = f"{output.dtype}{list(output.shape)}".encode()
-    return hashlib.sha256(form + _bytes(output).cpu().numpy().tobytes()).digest()
+    return hashlib.sha256(form + raw(output).cpu().numpy().tobytes()).digest()

@@ -11,13 +11,15 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from kernelarena.judge.copying import CopyExchange
-from kernelarena.judge.memory import Exchange, Window
+from kernelarena.judge.memory import Exchange
+from kernelarena.judge.timed import Run, Stopwatch
 from kernelarena.platforms.backend import backend_for
 from kernelarena.platforms.watching import watched
 from kernelarena.spec import Platform, Reason
 from kernelarena.spec.base import Model
 
 if TYPE_CHECKING:
+    from kernelarena.platforms.opened import OpenedDevice
     from kernelarena.platforms.persona.observer import Observer
 
 DELAY = 0.005
@@ -27,8 +29,12 @@ _UNKNOWN = 0x7F
 _SAMPLE = 1 << 14
 """Bytes at either end of an output that are looked at twice. Few, so that looking takes less than writing them."""
 _OFF_STREAM = (
-    "the output still changed after the work on the caller's stream was done: something runs on a stream of its own "
-    "that the caller's does not wait for; launch on the current stream, or have it wait for the other one"
+    "work was still going on when that on the caller's stream was done: something runs on a stream of its own that the "
+    "caller's does not wait for; launch on the current stream, or have it wait for the other one"
+)
+_CACHES = (
+    "the call changed what the device's caches keep for longer, which outlives any flush between timed calls; "
+    "leave the device's settings as they are"
 )
 
 
@@ -41,16 +47,19 @@ class DeviceAccess(Model):
     """Whether device memory is shared, or copied through the host's."""
     memory: int
     """Bytes that the framework may allocate."""
+    flush: int = 0
+    """Bytes that must be written so that the caches hold nothing else."""
 
 
 class DeviceStage:
     """The device itself: nothing is pretended, and launches are observed.
 
     The entry is called with a stream of ours as the current one, on which the caller waits. Work that goes elsewhere
-    and is not waited for would not be seen by a timer on that stream, so two things are done to notice it: when inputs
-    are laid out at the same addresses a second time, their values arrive on the stream only after a delay, so that
-    whoever does not wait for it reads nothing of use; and outputs are looked at twice, once in the order of the
-    stream and once when the device is idle.
+    and is not waited for would not be seen by a timer on that stream, so three things are done to notice it in a call
+    whose inputs are *held back*, which is not the first of a shape: the values of the inputs arrive on the stream only
+    after a delay, so that whoever does not wait for it reads nothing of use; launches on other streams are delayed, and
+    those streams must be done when ours is; and outputs are looked at twice, once in the order of the stream and once
+    when the device is idle.
 
     Parameters
     ----------
@@ -72,12 +81,14 @@ class DeviceStage:
         self._device.limit_memory(access.memory)
         exchange = self._device.exchange() if access.shared else None
         self.exchange: Exchange = exchange or CopyExchange(self._device.device)
-        self.observer: Observer = until.enter_context(watched(scratch))
+        self._watch = until.enter_context(watched(scratch))
+        self.observer: Observer = self._watch.observer
+        self._settings = self._device.settings()
         self.acts: list[dict[str, Any]] = []
         self._stream = self._device.stream()
-        self._window: Window | None = None
+        self._stopwatch = Stopwatch(self._device, self._stream, access.flush)
 
-    def run(self, entry: Callable[..., Any], arguments: Sequence[Any], inputs: Window) -> Any:
+    def run(self, entry: Callable[..., Any], arguments: Sequence[Any], *, held: bool) -> Any:
         """Call the entry on a stream of ours and wait for the device.
 
         Raises
@@ -85,22 +96,53 @@ class DeviceStage:
         Exception
             Whatever the entry raises, and what the device reports of its work.
         """
-        again, self._window = inputs is self._window, inputs
+        self._device.synchronise()
+        others = _OtherStreams(self._device, self._stream)
+        with self._device.on(self._stream):
+            if held:
+                self._hold_back(arguments)
+                self._watch.elsewhere = others.delay
+            try:
+                result = entry(*arguments)
+            finally:
+                self._watch.elsewhere = None
+            early = _samples(result)
+            others.mark()
+        self._stream.synchronize()
+        unfinished = others.busy()
+        self._device.synchronise()
+        if unfinished or not all(torch.equal(before, now) for before, now in zip(early, _samples(result), strict=True)):
+            self._notice(Reason.OFF_STREAM_WORK, _OFF_STREAM)
+        if self._device.settings() != self._settings:
+            self._notice(Reason.TIMER_TAMPERING, _CACHES)
+        return result
+
+    def time(
+        self, calls: Sequence[Callable[[], Any]], runs: int, *, flush: bool, pause: float | None
+    ) -> tuple[list[Run], Any]:
+        """Time runs of some calls; return them and what the last call returned.
+
+        Raises
+        ------
+        Exception
+            Whatever the entry raises, and what the device reports of its work.
+        """
+        times, result = [], None
         self._device.synchronise()
         with self._device.on(self._stream):
-            if again:
-                self._hold_back(arguments)
-            result = entry(*arguments)
-            early = _samples(result)
-        self._stream.synchronize()
+            for _ in range(runs):
+                run, result = self._stopwatch.run(calls, flush=flush, pause=pause)
+                times.append(run)
         self._device.synchronise()
-        if not all(torch.equal(before, now) for before, now in zip(early, _samples(result), strict=True)):
-            self.acts.append({"reason": Reason.OFF_STREAM_WORK.value, "detail": _OFF_STREAM})
-        return result
+        return times, result
 
     def settle(self) -> None:
         """Wait for everything that the process has the device do."""
         self._device.synchronise()
+
+    def _notice(self, reason: Reason, detail: str) -> None:
+        if all(act["detail"] != detail for act in self.acts):
+            self.acts.append({"reason": reason.value, "detail": detail})
 
     def _hold_back(self, arguments: Sequence[Any]) -> None:
         """Have the values of the inputs arrive on the stream, a moment from now.
@@ -118,6 +160,42 @@ class DeviceStage:
         self._device.delay(DELAY)
         for value, before in zip(values, saved, strict=True):
             value.copy_(before)
+
+
+class _OtherStreams:
+    """The streams besides the caller's that a call launches something on.
+
+    Parameters
+    ----------
+    device
+        The device.
+    stream
+        The caller's.
+    """
+
+    def __init__(self, device: OpenedDevice, stream: Any) -> None:
+        self._device = device
+        self._own = device.number(stream)
+        self._found: dict[int, Any] = {}
+        self._marks: list[Any] = []
+
+    def delay(self, number: int) -> None:
+        """Keep a stream busy for a moment, just before something is launched on it for the first time."""
+        if number != self._own and number not in self._found:
+            self._found[number] = self._device.numbered(number)
+            with self._device.on(self._found[number]):
+                self._device.delay(DELAY)
+
+    def mark(self) -> None:
+        """Mark on each of them where the call's work ends."""
+        for stream in self._found.values():
+            mark = self._device.marks()
+            mark.record(stream)
+            self._marks.append(mark)
+
+    def busy(self) -> bool:
+        """Whether one of them has not come to its mark yet."""
+        return not all(mark.query() for mark in self._marks)
 
 
 def _samples(result: Any) -> list[torch.Tensor]:

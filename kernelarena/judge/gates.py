@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -25,6 +25,7 @@ from kernelarena.spec import (
     Language,
     Location,
     Reason,
+    ReasonGroup,
     Shape,
     Status,
     Sweep,
@@ -65,7 +66,7 @@ class Venue:
     max_bytes: int | None = None
 
 
-class _Failed(Exception):
+class GateFailed(Exception):
     """A gate that ends the cell before its trials do."""
 
     def __init__(self, gate: Gate, reason: Reason, detail: str, location: Any = None) -> None:
@@ -74,7 +75,13 @@ class _Failed(Exception):
 
 
 def pass_gates(
-    session: Session, venue: Venue, kernel: Kernel, task: TaskSource, sweep: Sweep, hidden_seed: int
+    session: Session,
+    venue: Venue,
+    kernel: Kernel,
+    task: TaskSource,
+    sweep: Sweep,
+    hidden_seed: int,
+    timing: Callable[[], dict[str, Any]] | None = None,
 ) -> dict[str, Any]:
     """Run a kernel on visible and hidden shapes.
 
@@ -88,6 +95,8 @@ def pass_gates(
         What is judged, by what, and how thoroughly.
     hidden_seed
         Draws hidden shapes and the inputs of every trial.
+    timing
+        The timing gate, where there is one: returns fields of the verdict, with a ``status`` if the kernel fails it.
 
     Returns
     -------
@@ -98,7 +107,7 @@ def pass_gates(
     cell: dict[str, Any] = {}
     trials: list[Trial] = []
     try:
-        _load(session, kernel, venue, sweep)
+        load(session, kernel, venue, sweep)
         examiner = Examiner(
             session, kernel, task, venue.problems, sweep.deadlines.call, exchange=venue.exchange, late=venue.late
         )
@@ -110,7 +119,12 @@ def pass_gates(
                         break
                 if any(not trial.passed for trial in trials):
                     break
-    except _Failed as failed:
+                if gate is Gate.CORRECTNESS and timing is not None:
+                    examiner.close()
+                    cell |= timing()
+                if "status" in cell:
+                    break
+    except GateFailed as failed:
         cell |= {"status": Status.FAIL, **failed.fields}
     except CandidateEnded as ended:
         gate = Gate.HIDDEN if len(trials) >= len(visible) else Gate.CORRECTNESS
@@ -123,7 +137,7 @@ def pass_gates(
             "status": Status.FAIL, "gate": gate, "reason": ended.reason, "detail": detail, "location": ended.location,
         }  # fmt: skip
     if "status" not in cell:
-        cell |= _outcome(trials, hidden_ran=bool(hidden))
+        cell |= _outcome(trials, hidden_ran=bool(hidden), timed="timings" in cell)
     return cell | {
         "visible": _tally(visible, trials[: len(visible)]),
         "hidden": _by_family(hidden, trials[len(visible) :]),
@@ -143,7 +157,14 @@ def trial_shapes(venue: Venue, task: TaskSource, sweep: Sweep, hidden_seed: int)
     return visible, draw(task.task, seed, sweep.hidden.count, budget=budget, max_bytes=venue.max_bytes)
 
 
-def _load(session: Session, kernel: Kernel, venue: Venue, sweep: Sweep) -> None:
+def load(session: Session, kernel: Kernel, venue: Venue, sweep: Sweep) -> None:
+    """Have a candidate load its kernel.
+
+    Raises
+    ------
+    GateFailed
+        If it does not load, or does not answer.
+    """
     request = {
         "do": "load",
         "file": kernel.file,
@@ -156,16 +177,16 @@ def _load(session: Session, kernel: Kernel, venue: Venue, sweep: Sweep) -> None:
         answer = session.ask(request, sweep.deadlines.call)
     except CandidateEnded as ended:
         reason = Reason.COMPILE_TIMEOUT if ended.reason is Reason.TIMEOUT else ended.reason
-        raise _Failed(Gate.COMPILE, reason, f"importing the kernel: {ended.detail}", ended.location) from None
+        raise GateFailed(Gate.COMPILE, reason, f"importing the kernel: {ended.detail}", ended.location) from None
     if (deed := acted(answer, lambda file, line: line_of(kernel, file, line))) is not None:
         assert deed.reason is not None
-        raise _Failed(Gate.COMPILE, deed.reason, deed.detail, deed.location)
+        raise GateFailed(Gate.COMPILE, deed.reason, deed.detail, deed.location)
     if "load-failed" in answer:
         try:
             failed = LoadFailed.model_validate(answer["load-failed"])
         except ValidationError:
-            raise _Failed(Gate.COMPILE, Reason.JUDGE_TAMPERING, NO_ANSWER) from None
-        raise _Failed(Gate.COMPILE, *_load_failure(kernel, failed))
+            raise GateFailed(Gate.COMPILE, Reason.JUDGE_TAMPERING, NO_ANSWER) from None
+        raise GateFailed(Gate.COMPILE, *_load_failure(kernel, failed))
 
 
 def _load_failure(kernel: Kernel, failed: LoadFailed) -> tuple[Reason, str, Location | None]:
@@ -196,28 +217,35 @@ def _gate(
         # A wrong answer of a kernel that never launched anything is wrong because it launched nothing.
         idle = not launched and not any(call.get("launches") for call in observed)
         launched = launched or not idle
-        if kernel.language is not Language.TORCH and (trial.passed or idle):
+        named = (
+            trial.reason is not None and trial.reason.group is ReasonGroup.INTEGRITY
+        )  # work that is put off launches late
+        if trial.passed or (idle and not named):
             for call in observed:
-                _check_own_work(call, task, shape)
+                if (why := not_its_own(call, kernel, task, shape)) is not None:
+                    raise GateFailed(Gate.COMPILE, *why)
         yield trial
 
 
-def _check_own_work(observed: dict[str, Any], task: TaskSource, shape: Shape) -> None:
+def not_its_own(observed: dict[str, Any], kernel: Kernel, task: TaskSource, shape: Shape) -> tuple[Reason, str] | None:
+    """Return why what was observed of a call is not the kernel's own work, or None where it is."""
+    if kernel.language is Language.TORCH:
+        return None
     try:
         launches = int(observed["launches"])
         call = CallEnds.model_validate({**observed, "index": 0, "launches": [(0, launches)] if launches else []})
     except (KeyError, TypeError, ValueError):
-        raise _Failed(Gate.COMPILE, Reason.JUDGE_TAMPERING, NO_ANSWER) from None
+        return Reason.JUDGE_TAMPERING, NO_ANSWER
     if (why := left_to_framework(call, task.task, shape)) is not None:
-        raise _Failed(Gate.COMPILE, Reason.FRAMEWORK_FALLBACK, why)
-    if not launches:
-        raise _Failed(Gate.COMPILE, Reason.NO_DEVICE_KERNEL, "the entry launches no device kernel")
+        return Reason.FRAMEWORK_FALLBACK, why
+    return None if launches else (Reason.NO_DEVICE_KERNEL, "the entry launches no device kernel")
 
 
-def _outcome(trials: list[Trial], *, hidden_ran: bool) -> dict[str, Any]:
+def _outcome(trials: list[Trial], *, hidden_ran: bool, timed: bool) -> dict[str, Any]:
     failed = next((trial for trial in trials if not trial.passed), None)
     if failed is None:
-        return {"status": Status.PASS, "gate": Gate.HIDDEN if hidden_ran else Gate.CORRECTNESS}
+        last = Gate.HIDDEN if hidden_ran else Gate.TIMING if timed else Gate.CORRECTNESS
+        return {"status": Status.PASS, "gate": last}
     hidden = failed.shape.family.value != "visible"
     return {
         "status": Status.FAIL,

@@ -52,7 +52,7 @@ TASK = TaskSource.model_validate(
         "origin": "kernelarena",
     }
 )
-SWEEP = Sweep.model_validate({"hidden": {"enabled": False}, "calls": 1})
+SWEEP = Sweep.model_validate({"hidden": {"enabled": False}, "timing": {"enabled": False}, "calls": 1})
 """One shape, one call: it says whether kernels run, and costs less than a second."""
 
 

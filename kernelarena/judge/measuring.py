@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import torch
@@ -15,6 +16,7 @@ from kernelarena.judge.gates import Venue, pass_gates
 from kernelarena.judge.problems import Problems
 from kernelarena.judge.sandbox import Quota
 from kernelarena.judge.session import Session
+from kernelarena.judge.timing.bench import TimingBench
 from kernelarena.judge.zygote import Zygote
 from kernelarena.platforms.backend import backend_for
 from kernelarena.protocol import compile_cache
@@ -27,6 +29,10 @@ _CANDIDATES_SHARE = 0.5
 """Of the device's memory: what a candidate's framework may allocate. The judge needs the rest for truths."""
 _LARGEST_SHARE = 1 / 64
 """Of the device's memory: the tensors of one hidden shape. Its truth takes a dozen copies of them in float64."""
+_CACHE = 1 << 28
+"""Bytes that are flushed where the platform file does not say how large the last-level cache is."""
+_FLUSHED = 2
+"""By so much more than the last-level cache is written to flush it: caches do not replace the oldest first."""
 _MUCH = 0.25
 """Of the device's memory: whoever holds so much when the judge gets none has taken it."""
 _RETURN_SECONDS = 10.0
@@ -67,7 +73,10 @@ class Bench:
         shared = self._device.exchange()
         _, total = self._device.memory()
         told = DeviceAccess(
-            environment=dict(access.environment), shared=shared is not None, memory=int(_CANDIDATES_SHARE * total)
+            environment=dict(access.environment),
+            shared=shared is not None,
+            memory=int(_CANDIDATES_SHARE * total),
+            flush=_FLUSHED * ((platform.memory and platform.memory.cache_bytes) or _CACHE),
         )
         self.platform = platform
         self.probe = health.probe(Language.TORCH if backend.triton_target(platform) is None else Language.TRITON)
@@ -80,6 +89,7 @@ class Bench:
             always=True,
             max_bytes=int(_LARGEST_SHARE * total),
         )
+        self.timing = TimingBench(self.venue, backend.name, present[0], total, _QUOTA)
         self.suspect = True
         """Whether the device must prove itself before the next kernel is judged on it."""
         self.lost = ""
@@ -102,7 +112,10 @@ class Bench:
         try:
             with Session(zygote, kernel, _QUOTA) as session:
                 try:
-                    return pass_gates(session, self.venue, kernel, task, sweep, hidden_seed)
+                    timing = partial(self.timing.time, zygote, session, kernel, task, sweep, hidden_seed)
+                    return pass_gates(
+                        session, self.venue, kernel, task, sweep, hidden_seed, timing if sweep.timing.enabled else None
+                    )
                 except (torch.OutOfMemoryError, MemoryError):
                     held = self.free()
         except _LOST as error:
@@ -178,12 +191,13 @@ def _check_health(zygote: Zygote, bench: Bench) -> None:
 
 def _agreed(compiled: dict[str, Any], found: dict[str, Any]) -> dict[str, Any]:
     fields: dict[str, Any] = {name: compiled[name] for name in ("resources", "launches", "notes") if name in compiled}
-    fields |= {"evidence": Evidence.MEASURED, **found}
+    notes = (*compiled.get("notes", ()), *found.get("notes", ()))
+    fields |= {"evidence": Evidence.MEASURED, **found, "notes": notes}
     if compiled["status"] is not Status.FAIL:
         return fields
     if found["status"] is Status.PASS:
         refusal = f"a process that only pretends to be the chip refused it ({compiled['reason']}: {compiled['detail']})"
-        return fields | {"notes": (*compiled.get("notes", ()), refusal)}
+        return fields | {"notes": (*notes, refusal)}
     groups = compiled["reason"].group, found["reason"].group
     if groups[0] is ReasonGroup.COMPILE and groups[1] in (ReasonGroup.COMPILE, ReasonGroup.RUN):
         return fields | {name: compiled[name] for name in ("gate", "reason", "detail", "location", "log")}

@@ -72,6 +72,10 @@ class Problems:
             self._references[task.digest] = Reference(task)
         return self._references[task.digest]
 
+    def names(self, task: TaskSource) -> tuple[str, ...]:
+        """Return the names of the task's inputs, in the order of a kernel's arguments."""
+        return tuple(self.reference(task).outline(task.task.shapes()[0], self.platform)[0])
+
     def problem(self, task: TaskSource, shape: Shape, seed: int) -> Problem:
         """Return the problem that ``seed`` draws for ``shape``."""
         return self._remembered((task.digest, shape, seed, False), lambda: self._draw(task, shape, seed))

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from kernelarena.platforms.device_memory import DeviceExchange
-from kernelarena.platforms.virtual_memory import Calls, DriverError, Runtime
+from kernelarena.platforms.virtual_memory import Calls, DriverError, Library, Runtime
 
 
 class OpenedDevice:
@@ -73,6 +73,23 @@ class OpenedDevice:
         with torch.cuda.stream(stream):
             yield
 
+    def number(self, stream: torch.cuda.Stream) -> int:
+        """Return the runtime's handle of a stream, which is what a launcher is given."""
+        return int(stream.cuda_stream)
+
+    def numbered(self, number: int) -> torch.cuda.Stream:
+        """Return the stream of a handle."""
+        if number == 0:
+            return torch.cuda.default_stream(self.device)
+        return torch.cuda.ExternalStream(number, self.device)  # type: ignore[no-untyped-call]
+
+    def settings(self) -> tuple[int, ...]:
+        """Return settings of the context that a kernel has no business with, as the driver tells them now."""
+        try:
+            return Library(self._runtime).limits()
+        except (DriverError, MemoryError):
+            return ()
+
     def delay(self, seconds: float) -> None:
         """Keep the current stream busy for about that long."""
         torch.cuda._sleep(int(seconds * self._ticks))  # type: ignore[no-untyped-call]
@@ -81,3 +98,11 @@ class OpenedDevice:
     def _ticks(self) -> float:
         properties: Any = torch.cuda.get_device_properties(self.device)
         return 1000.0 * float(getattr(properties, "clock_rate", 1_500_000))  # kHz; some builds do not say
+
+    def marks(self) -> torch.cuda.Event:
+        """Return a mark that can be recorded on a stream, and tells the time from another one."""
+        return torch.cuda.Event(enable_timing=True)  # type: ignore[no-untyped-call]
+
+    def scratch(self, size: int) -> torch.Tensor:
+        """Return ``size`` bytes of its memory, for nothing but to be written."""
+        return torch.empty(size, dtype=torch.uint8, device=self.device)

@@ -15,6 +15,7 @@ from kernelarena.spec.verdict import (
     Speedup,
     Tally,
     Telemetry,
+    TimedShape,
     Trial,
     Verdict,
 )
@@ -63,6 +64,7 @@ __all__ = [
     "Task",
     "TaskSource",
     "Telemetry",
+    "TimedShape",
     "Trial",
     "Verdict",
 ]

@@ -9,7 +9,6 @@ from pydantic import Field
 from kernelarena.spec.base import Model
 from kernelarena.spec.vocabulary import Evidence
 
-
 _Words = Annotated[str, Field(min_length=1)]
 
 
@@ -32,6 +31,16 @@ class Deadlines(Model):
     """For one call of the kernel, or for loading it."""
 
 
+class Timing(Model):
+    """The timing gate, where kernels run on a device."""
+
+    enabled: bool = True
+    protocol: str = "kernelarena"
+    """Or ``agentkernelarena``, that suite's 10 + 100 runs one after the other."""
+    seconds: Annotated[float, Field(gt=0)] = 0.5
+    """After so long a shape gets no more samples than the protocol's least."""
+
+
 class Sweep(Model):
     """The configuration of one run."""
 
@@ -41,6 +50,7 @@ class Sweep(Model):
     tasks: tuple[_Words, ...] = ()
     """Globs over task ids, or ``suite:NAME``; none means all that the kernels name."""
     hidden: Hidden = Hidden()
+    timing: Timing = Timing()
     deadlines: Deadlines = Deadlines()
     calls: Annotated[int, Field(ge=1, le=3)] | None = None
     """Checked calls of the kernel for each shape: with the second the same question is asked again, with the third

@@ -117,6 +117,34 @@ class Efficiency(Model):
     """Best known time on that platform over measured time."""
 
 
+class TimedShape(Model):
+    """What timing a kernel beside its baseline gave on one shape."""
+
+    shape: Shape
+    kernel: float | None = None
+    """Median time on the device, s, from caches that held nothing of it; None where too few samples could be used."""
+    baseline: float | None = None
+    """The baseline's, in the same rounds, s."""
+    speedup: Speedup | None = None
+    claim: str = "unknown"
+    """``faster``, ``slower``, ``none`` (no difference that could be told from noise) or ``unknown``."""
+    noise: float = 0.0
+    """The floor below which no difference is claimed: 0.01 reads ±1 %."""
+    samples: Count = 0
+    """Of each, that count."""
+    dropped: Count = 0
+    """Of each, taken while the device throttled."""
+    launch: float | None = None
+    """Time that the host took to launch a call, s, with what observes it."""
+    efficiency: float | None = None
+    """Roofline time over the kernel's."""
+    energy: float | None = None
+    """J a call, of calls that follow each other; on one of the shapes, where the device tells."""
+    energy_error: float | None = None
+    """J, to both sides."""
+    notes: tuple[str, ...] = ()
+
+
 class Telemetry(Model):
     """The state of the device while samples were taken; None where it does not say."""
 
@@ -164,6 +192,7 @@ class Verdict(Model):
     """The end of what the compiler or the kernel printed."""
     launches: tuple[Launch, ...] = ()
     trials: tuple[Trial, ...] = ()
+    timings: tuple[TimedShape, ...] = ()
     duration_s: float = 0.0
     attempts: Annotated[int, Field(ge=1)] = 1
     isolation: tuple[str, ...] | None = None

@@ -20,7 +20,9 @@ sys.path.append(str(PLUGIN))  # where its distribution is installed
 
 from host_backend import MARK, HostDevice  # noqa: E402
 
-SWEEP = Sweep.model_validate({"hidden": {"count": 2}, "deadlines": {"call": 20}, "cache": False})
+SWEEP = Sweep.model_validate(
+    {"hidden": {"count": 2}, "timing": {"enabled": False}, "deadlines": {"call": 20}, "cache": False}
+)
 PLATFORM = Platform.model_validate(
     {
         "id": "host",

@@ -5,6 +5,7 @@ It lets the whole way of a measured verdict run where there is no device: only w
 
 import contextlib
 import os
+import time
 
 import torch
 
@@ -17,6 +18,22 @@ MARK = "HOST_BACKEND_SHOWN"
 class Stream:
     def synchronize(self):
         pass
+
+
+class Mark:
+    """A mark on a stream that is done with everything at once."""
+
+    def record(self, stream):
+        self.at = time.perf_counter()
+
+    def query(self):
+        return True
+
+    def synchronize(self):
+        pass
+
+    def elapsed_time(self, other):
+        return (other.at - self.at) * 1e3
 
 
 class HostDevice:
@@ -41,11 +58,23 @@ class HostDevice:
     def stream(self):
         return Stream()
 
+    def number(self, stream):
+        return id(stream)
+
+    def settings(self):
+        return ()
+
     def on(self, stream):
         return contextlib.nullcontext()
 
     def delay(self, seconds):
         pass
+
+    def marks(self):
+        return Mark()
+
+    def scratch(self, size):
+        return torch.empty(size, dtype=torch.uint8)
 
 
 class HostBackend(Backend):

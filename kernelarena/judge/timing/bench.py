@@ -1,0 +1,242 @@
+"""What timing keeps from kernel to kernel on one device: baselines, telemetry, and the noise floor of the run."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections import OrderedDict
+from contextlib import ExitStack
+from dataclasses import replace
+from random import Random
+from typing import Any
+
+from kernelarena.judge.answer import Finding
+from kernelarena.judge.gates import Venue, load
+from kernelarena.judge.inspection import Inspector
+from kernelarena.judge.sandbox import Quota
+from kernelarena.judge.session import CandidateEnded, Session
+from kernelarena.judge.timing.arm import BaselineFailed, TimedArm, TimingFailed
+from kernelarena.judge.timing.baseline import NAME, eager
+from kernelarena.judge.timing.gate import EVENT_STEP, Side, Timer, failed, over_shapes
+from kernelarena.judge.timing.source import DeviceSource, Watch
+from kernelarena.judge.zygote import Zygote
+from kernelarena.platforms.backend import Device
+from kernelarena.platforms.telemetry import Sampler, Summary, TelemetryUnavailable, summarise
+from kernelarena.protocol.timing import (
+    Arm,
+    NoiseFloor,
+    Precision,
+    TimingProtocol,
+    calls_per_sample,
+    measure,
+    timing_protocol,
+)
+from kernelarena.spec import Kernel, Shape, Status, Sweep, TaskSource, Telemetry, TimedShape
+
+_BASELINES = 2
+"""Processes of baselines that are kept for the next kernel of their task."""
+_PAIRS = (2e-6, 20e-6, 200e-6)
+"""Seconds that the memory traffic of the A/A pairs takes at the chip's bandwidth."""
+_SLOW = 1e9
+"""B/s, where the platform file does not say; the pairs are short then."""
+_PAIR = TaskSource.model_validate(
+    {
+        "task": {
+            "id": "pair",
+            "title": "Twice a vector, beside itself",
+            "kind": "elementwise",
+            "source": {"suite": "kernelarena", "name": "pair"},
+            "signature": "pair(x: [N]) -> y: [N]",
+            "dtypes": ["float32"],
+            "distributions": ["normal"],
+            "layouts": ["contiguous"],
+            "dims": {"N": {"max": 1 << 28}},
+            "visible": [{"N": 1}],
+            "work": {"flops": "N", "bytes": "2*N*itemsize"},
+        },
+        "reference": "def inputs(shape, rng):\n    return {'x': rng.tensor(shape['N'])}\n\n\n"
+        "def reference(x):\n    return x * 2\n",
+        "origin": "kernelarena",
+    }
+)
+
+
+class TimingBench:
+    """Times kernels on one device.
+
+    Parameters
+    ----------
+    venue
+        The device.
+    source
+        Its backend's name, for telemetry.
+    device
+        What the runtime calls it.
+    memory
+        Its bytes.
+    quota
+        Of the processes that baselines run in.
+    """
+
+    def __init__(self, venue: Venue, source: str, device: Device, memory: int, quota: Quota) -> None:
+        self._venue = venue
+        self._source = source
+        self._chip = device
+        self._memory = memory
+        self._quota = quota
+        self._baselines: OrderedDict[str, tuple[Session, Side]] = OrderedDict()
+        self._floors: dict[str, NoiseFloor] = {}
+        self._watch: Watch | None = None
+
+    def close(self) -> None:
+        """End what was started."""
+        while self._baselines:
+            self._baselines.popitem()[1][0].close()
+        if self._watch is not None and self._watch.sampler is not None:
+            self._watch.sampler.close()
+        self._watch = None
+
+    def time(
+        self,
+        zygote: Zygote,
+        session: Session,
+        kernel: Kernel,
+        task: TaskSource,
+        sweep: Sweep,
+        hidden_seed: int,
+    ) -> dict[str, Any]:
+        """Time a kernel that is right on the published shapes.
+
+        Parameters
+        ----------
+        zygote
+            The process to fork baselines from.
+        session
+            The kernel's process.
+        kernel, task, sweep, hidden_seed
+            What is timed, beside whose reference, for how long, and what decides everything that it must not foresee.
+
+        Returns
+        -------
+        dict
+            Fields of the verdict; ``status`` among them where the kernel fails the gate.
+
+        """
+        timed: list[TimedShape] = []
+        protocol = protocol_of(sweep)
+        watch = self._watching()
+        began = time.monotonic_ns()
+        try:
+            baseline = self._baseline(zygote, task, sweep)
+            floor = self._floor(zygote, protocol, sweep)
+            timer = Timer(self._venue, protocol, watch, floor, self._memory, hidden_seed)
+            mine = Side(kernel.id, Inspector(session, kernel, task, sweep.deadlines.call))
+            timed.extend(timer.time(kernel, task, mine, baseline))
+        except TimingFailed as failure:
+            return {"status": Status.FAIL, **failed(failure, timed)}
+        except BaselineFailed as failure:
+            self._forget(task)
+            return {"notes": (f"not timed: the baseline failed ({failure})",), **over_shapes(timed, NAME)}
+        except CandidateEnded as ended:
+            return {"status": Status.FAIL, **failed(TimingFailed(of(ended)), timed)}
+        return over_shapes(timed, NAME) | self._telemetry(watch, began, timed)
+
+    def _watching(self) -> Watch:
+        if self._watch is None:
+            sampler = None
+            with contextlib.suppress(TelemetryUnavailable):  # said once, by the sampler
+                sampler = Sampler.start(self._source, pci=self._chip.pci, uuid=self._chip.uuid)
+            self._watch = Watch(sampler)
+        self._watch.look()
+        self._watch.samples.clear()
+        return self._watch
+
+    def _telemetry(self, watch: Watch, began: int, timed: list[TimedShape]) -> dict[str, Any]:
+        if watch.sampler is None:
+            return {}
+        watch.look()
+        spent = next((shape.energy for shape in timed if shape.energy is not None), None)
+        return {"telemetry": told(summarise(watch.samples, began, time.monotonic_ns(), watch.sampler.facts), spent)}
+
+    def _baseline(self, zygote: Zygote, task: TaskSource, sweep: Sweep) -> Side:
+        if task.digest not in self._baselines:
+            self._baselines[task.digest] = self._start(zygote, task, sweep)
+            while len(self._baselines) > _BASELINES:
+                self._baselines.popitem(last=False)[1][0].close()
+        self._baselines.move_to_end(task.digest)
+        return self._baselines[task.digest][1]
+
+    def _start(self, zygote: Zygote, task: TaskSource, sweep: Sweep) -> tuple[Session, Side]:
+        names = self._venue.problems.names(task)
+        kernel = eager(task, names)
+        session = Session(zygote, kernel, self._quota)
+        try:
+            load(session, kernel, self._venue, sweep)
+        except BaseException as error:
+            session.close()
+            raise BaselineFailed(f"it does not load: {error}") from None
+        return session, Side(NAME, Inspector(session, kernel, task, sweep.deadlines.call))
+
+    def _forget(self, task: TaskSource) -> None:
+        if (known := self._baselines.pop(task.digest, None)) is not None:
+            known[0].close()
+
+    def _floor(self, zygote: Zygote, protocol: TimingProtocol, sweep: Sweep) -> NoiseFloor:
+        if protocol.name not in self._floors:
+            self._floors[protocol.name] = self._pairs(zygote, protocol, sweep)
+        return self._floors[protocol.name]
+
+    def _pairs(self, zygote: Zygote, protocol: TimingProtocol, sweep: Sweep) -> NoiseFloor:
+        """Time a kernel beside itself, in a process of its own each, as kernels and baselines are."""
+        rng = Random(0)
+        timings = []
+        watch = self._watching()
+        with ExitStack() as until:
+            sides = {}
+            for arm in Arm:
+                session, sides[arm] = self._start(zygote, _PAIR, sweep)
+                until.callback(session.close)
+            memory = self._venue.problems.platform.memory
+            bandwidth = _SLOW if memory is None else memory.bandwidth
+            for seconds in _PAIRS:
+                shape = Shape(dims={"N": max(1, int(bandwidth * seconds / 8))}, dtype="float32")
+                problems = [self._venue.problems.problem(_PAIR, shape, seed) for seed in range(2)]
+                with ExitStack() as both:
+                    arms = {
+                        arm: both.enter_context(
+                            TimedArm(side.inspector, problems, self._venue.exchange, rng, trusted=True)
+                        )
+                        for arm, side in sides.items()
+                    }
+                    first = min(run.device for run in arms[Arm.KERNEL].runs(3).times)
+                    timings.append(
+                        measure(DeviceSource(arms, calls_per_sample(first, EVENT_STEP), watch), protocol, rng)
+                    )
+        try:
+            return NoiseFloor.measured(timings)
+        except ValueError:
+            raise BaselineFailed(timings[-1].problem or "no pair of identical kernels could be timed") from None
+
+
+def of(ended: CandidateEnded) -> Finding:
+    """Return the end of a process as what was found."""
+    return Finding(ended.reason, ended.detail, ended.location)
+
+
+def protocol_of(sweep: Sweep) -> TimingProtocol:
+    """Return the sweep's timing protocol."""
+    protocol = timing_protocol(sweep.timing.protocol)
+    if isinstance(protocol.rule, Precision):
+        return replace(protocol, rule=replace(protocol.rule, seconds=sweep.timing.seconds))
+    return protocol
+
+
+def told(summary: Summary, spent: float | None) -> Telemetry:
+    """Return what a verdict says of the device's state while a kernel was timed."""
+    return Telemetry(
+        power=None if summary.power_w is None else summary.power_w.mean,
+        energy=spent,
+        clock=None if summary.core_clock_mhz is None else summary.core_clock_mhz.mean,
+        memory_clock=None if summary.memory_clock_mhz is None else summary.memory_clock_mhz.mean,
+        temperature=None if summary.temperature_c is None else summary.temperature_c.most,
+    )

@@ -1,0 +1,248 @@
+"""The timing gate of one kernel: which shapes, in which protocol, and what may be said of the figures."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+
+from kernelarena.judge.answer import Finding
+from kernelarena.judge.gates import Venue, not_its_own
+from kernelarena.judge.inspection import Inspector
+from kernelarena.judge.problems import Problem, trial_seed
+from kernelarena.judge.timing.arm import MOST_PLACES, Request, TimedArm, TimingFailed
+from kernelarena.judge.timing.clock import Told, slower_than_told
+from kernelarena.judge.timing.source import DeviceSource, Watch
+from kernelarena.platforms.telemetry import Energy, energy
+from kernelarena.protocol.timing import (
+    Arm,
+    Bound,
+    Claim,
+    NoiseFloor,
+    Timing,
+    TimingProtocol,
+    Work,
+    calls_per_sample,
+    claim,
+    impossible,
+    least_time,
+    measure,
+)
+from kernelarena.spec import Efficiency, Gate, Kernel, Reason, Shape, Speedup, TaskSource, TimedShape
+from kernelarena.spec.roofline import roofline
+
+EVENT_STEP = 0.5e-6
+"""Resolution of the marks on a stream, s (CUDA Runtime API, cudaEventElapsedTime: around half a microsecond)."""
+_PROBLEMS = 4
+"""With known answers, for each shape."""
+_MOST_BYTES = 1 << 30
+"""Inputs of one shape; larger ones lie in fewer places."""
+_ENERGY_SECONDS = 0.3
+"""For energy counters that change a few times a second, and power that is an average."""
+_MOST_EXECUTIONS = 5000
+_SHARE_OF_MEMORY = 1 / 64
+"""Of the device: a shape whose tensors take more is not timed."""
+
+
+@dataclass(frozen=True)
+class Side:
+    """One of the two that are timed.
+
+    Attributes
+    ----------
+    name
+        What the report calls it.
+    inspector
+        Of its process, which has loaded it.
+    """
+
+    name: str
+    inspector: Inspector
+
+
+class Timer:
+    """Times kernels of any task on one device.
+
+    Parameters
+    ----------
+    venue
+        The device.
+    protocol
+        How much, in which order, until when.
+    watch
+        Its telemetry.
+    floor
+        What it makes of identical kernels.
+    memory
+        Its bytes.
+    seed
+        Decides, with the run's hidden seed, what nobody can foresee.
+    """
+
+    def __init__(
+        self, venue: Venue, protocol: TimingProtocol, watch: Watch, floor: NoiseFloor, memory: int, seed: int
+    ) -> None:
+        self._venue = venue
+        self._protocol = protocol
+        self._watch = watch
+        self._floor = floor
+        self._memory = memory
+        self._seed = seed
+
+    def time(self, kernel: Kernel, task: TaskSource, mine: Side, baseline: Side) -> Iterator[TimedShape]:
+        """Time a kernel on the published shapes, each in one of the dtypes.
+
+        Yields
+        ------
+        TimedShape
+            As they come.
+
+        Raises
+        ------
+        TimingFailed
+            If a call failed, was wrong, or cannot have taken the time that it is said to have taken.
+        CandidateEnded
+            If a process ended.
+        """
+        for index, shape in enumerate(timed_shapes(task)):
+            if task.task.bytes(shape) > self._memory * _SHARE_OF_MEMORY:
+                continue
+            rng = Random(trial_seed(self._seed, task.task.id, "timing", index))
+            seeds = [trial_seed(self._seed, task.task.id, f"timing/{index}", number) for number in range(_PROBLEMS)]
+            problems = [self._venue.problems.problem(task, shape, seed) for seed in seeds]
+            with self._arm(mine, problems, rng) as arm, self._arm(baseline, problems, rng, trusted=True) as other:
+                yield self._shape(kernel, task, shape, {Arm.KERNEL: arm, Arm.BASELINE: other}, baseline.name, rng)
+
+    def _arm(self, side: Side, problems: Sequence[Problem], rng: Random, *, trusted: bool = False) -> TimedArm:
+        places = MOST_PLACES if problems[0].bytes < _MOST_BYTES else 1
+        return TimedArm(side.inspector, problems, self._venue.exchange, rng, places, trusted=trusted)
+
+    def _shape(
+        self, kernel: Kernel, task: TaskSource, shape: Shape, arms: dict[Arm, TimedArm], name: str, rng: Random
+    ) -> TimedShape:
+        def check(request: Request) -> None:
+            if (why := not_its_own(request.observed, kernel, task, shape)) is not None:
+                raise TimingFailed(Finding(*why))
+
+        first = {arm: _quickest(timed.runs(3, audit=True)) for arm, timed in arms.items()}
+        calls = calls_per_sample(min(first.values()), EVENT_STEP)
+        source = DeviceSource(arms, calls, self._watch, check)
+        timing = measure(source, self._protocol, rng)
+        bound = self._bound(task, shape)
+        self._plausible(timing, bound, arms, source)
+        spent = None
+        if timing.kernel is not None and shape == _largest(task):
+            spent = self._energy(arms[Arm.KERNEL], timing.kernel.median.value, source)
+        told = _told(shape, timing, claim(timing, self._floor), source, self._efficiency(task, shape, timing), name)
+        return (
+            told
+            if spent is None
+            else told.model_copy(update={"energy": spent.joules, "energy_error": spent.uncertainty})
+        )
+
+    def _plausible(self, timing: Timing, bound: Bound | None, arms: dict[Arm, TimedArm], source: DeviceSource) -> None:
+        if timing.kernel is None:
+            return
+        if bound is not None and (why := impossible(timing.kernel.median, bound)):
+            raise TimingFailed(Finding(Reason.FASTER_THAN_PHYSICS, why))
+        tellers = {
+            arm: Told(arms[arm], part.median.value, statistics.median(source.host[arm])) for arm, part in _arms(timing)
+        }
+        if why := slower_than_told(tellers[Arm.KERNEL], tellers[Arm.BASELINE]):
+            raise TimingFailed(Finding(Reason.TIMER_TAMPERING, why))
+
+    def _energy(self, arm: TimedArm, told: float, source: DeviceSource) -> Energy | None:
+        """Return the energy of a call, from as many in a row as fill some time."""
+        if self._watch.sampler is None:
+            return None
+        host = statistics.median(source.host[Arm.KERNEL])
+        calls = max(1, min(_MOST_EXECUTIONS, round(_ENERGY_SECONDS / max(told, host))))
+        request = arm.runs(1, calls, flush=False, pause=0.0, audit=False)
+        self._watch.look()
+        spent = energy(self._watch.samples, request.began, request.ended, self._watch.sampler.facts)
+        return None if spent is None else spent.per(calls)
+
+    def _bound(self, task: TaskSource, shape: Shape) -> Bound | None:
+        work = Work(task.task.flops(shape), task.task.bytes(shape), task.task.bytes(shape) / 2)
+        return least_time(work, self._venue.problems.platform, flushed=True)
+
+    def _efficiency(self, task: TaskSource, shape: Shape, timing: Timing) -> float | None:
+        roof = roofline(task.task, shape, self._venue.problems.platform)
+        return None if roof is None or timing.kernel is None else roof.seconds / timing.kernel.median.value
+
+
+def timed_shapes(task: TaskSource) -> list[Shape]:
+    """Return the published shapes, each in one dtype: the dtypes in turn, over the shapes."""
+    declared = task.task
+    return [
+        Shape(dims=dims, dtype=declared.dtypes[index % len(declared.dtypes)], distribution=declared.distributions[0])
+        for index, dims in enumerate(declared.visible)
+    ]
+
+
+def _largest(task: TaskSource) -> Shape:
+    return max(timed_shapes(task), key=task.task.bytes)
+
+
+def over_shapes(timed: Sequence[TimedShape], baseline: str) -> dict[str, Any]:
+    """Return what a verdict says of all timed shapes together: the median over shapes, of each figure.
+
+    A shape that has no figure is left out; one shape cannot win for the others.
+    """
+    ratios = [shape.speedup for shape in timed if shape.speedup is not None]
+    shares = [shape.efficiency for shape in timed if shape.efficiency is not None]
+    fields: dict[str, Any] = {"timings": tuple(timed)}
+    if ratios:
+        low, high = (statistics.median(ratio.ci[end] for ratio in ratios) for end in (0, 1))
+        middle = statistics.median(ratio.median for ratio in ratios)
+        fields["speedup"] = Speedup(median=middle, ci=(low, high), baseline=baseline)
+    if shares:
+        fields["efficiency"] = Efficiency(architectural=statistics.median(shares))
+    return fields
+
+
+def failed(failure: TimingFailed, timed: Sequence[TimedShape]) -> dict[str, Any]:
+    """Return the fields of a verdict that the timing gate fails."""
+    finding = failure.finding
+    return {
+        "gate": Gate.TIMING,
+        "reason": finding.reason,
+        "detail": f"when timed: {finding.detail}",
+        "location": finding.location,
+        "timings": tuple(timed),
+    }
+
+
+def _quickest(request: Request) -> float:
+    return min(run.device for run in request.times)
+
+
+def _told(
+    shape: Shape, timing: Timing, said: Claim, source: DeviceSource, efficiency: float | None, baseline: str
+) -> TimedShape:
+    ratio = timing.speedup
+    times = {arm: part.median.value for arm, part in _arms(timing)}
+    notes = [timing.problem] if timing.problem else []
+    if source.bound[Arm.KERNEL] * 2 > len(source.host[Arm.KERNEL]):
+        notes.append("the host could not keep ahead of the device: its time is part of the kernel's")
+    return TimedShape(
+        shape=shape,
+        kernel=times.get(Arm.KERNEL),
+        baseline=times.get(Arm.BASELINE),
+        speedup=None if ratio is None else Speedup(median=ratio.value, ci=(ratio.low, ratio.high), baseline=baseline),
+        claim=said.difference.value,
+        noise=said.floor,
+        samples=timing.kept,
+        dropped=timing.dropped,
+        launch=statistics.median(source.host[Arm.KERNEL]) if source.host[Arm.KERNEL] else None,
+        efficiency=efficiency,
+        notes=tuple(notes),
+    )
+
+
+def _arms(timing: Timing) -> Iterator[tuple[Arm, Any]]:
+    for arm, part in ((Arm.KERNEL, timing.kernel), (Arm.BASELINE, timing.baseline)):
+        if part is not None:
+            yield arm, part
