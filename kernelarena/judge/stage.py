@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from kernelarena.judge.memory import Exchange, HostExchange, Window
+from kernelarena.judge.memory import Exchange, HostExchange
 
 if TYPE_CHECKING:
     from kernelarena.platforms.persona.observer import Observer
@@ -29,15 +29,15 @@ class Stage(Protocol):
     def acts(self) -> Sequence[dict[str, Any]]:
         """What calls did that no kernel has a reason for, so far: ``reason`` and ``detail`` of each."""
 
-    def run(self, entry: Callable[..., Any], arguments: Sequence[Any], inputs: Window) -> Any:
+    def run(self, entry: Callable[..., Any], arguments: Sequence[Any], *, held: bool) -> Any:
         """Call the entry and return what it returns, once the work that the caller would wait for is done.
 
         Parameters
         ----------
         entry, arguments
             The call.
-        inputs
-            The memory that the tensors among the arguments lie in.
+        held
+            Whether the inputs arrive only a moment after the call, in the order that the caller's work has.
         """
 
     def settle(self) -> None:
@@ -65,7 +65,7 @@ class HostStage:
 
         self.observer = until.enter_context(emulation(platform, scratch))
 
-    def run(self, entry: Callable[..., Any], arguments: Sequence[Any], inputs: Window) -> Any:
+    def run(self, entry: Callable[..., Any], arguments: Sequence[Any], *, held: bool) -> Any:
         """Call the entry; nothing on a host's processor outlasts the call but threads and processes."""
         return entry(*arguments)
 

@@ -20,7 +20,7 @@ class CudaBackend(GpuBackend):
     triton_backend = "nvidia"
     torch_key = "cuda"
     visibility = ("CUDA_VISIBLE_DEVICES",)
-    runtime = Runtime(("libcuda.so.1", "libcuda.so"), "cu")
+    runtime = Runtime(("libcuda.so.1", "libcuda.so"), "cu", limits=(0x06,))  # bytes of cache set aside to persist
     driver_folder = Path("/proc/driver/nvidia/gpus")
 
     architectures = tuple(

@@ -43,12 +43,15 @@ class Runtime:
         Without the prefix; writes the runtime's version into an int. Where importing depends on it.
     import_by_value_since
         The version from which on a descriptor is handed over by value; its address was, before. None: always.
+    limits
+        Numbers of settings of a context, by ``CtxGetLimit``, that last beyond a call and change how others run.
     """
 
     libraries: tuple[str, ...]
     prefix: str
     version_call: str = ""
     import_by_value_since: int | None = None
+    limits: tuple[int, ...] = ()
 
 
 class _Location(ctypes.Structure):
@@ -71,7 +74,46 @@ class _Access(ctypes.Structure):
     _fields_ = (("location", _Location), ("flags", ctypes.c_int))
 
 
-class Calls:
+class Library:
+    """A runtime's shared library.
+
+    Parameters
+    ----------
+    runtime
+        Whose.
+
+    Raises
+    ------
+    DriverError
+        If it does not load.
+    """
+
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
+        self._library = _load(runtime.libraries)
+
+    def limits(self) -> tuple[int, ...]:
+        """Return the settings of the current context that :attr:`Runtime.limits` names."""
+        found = []
+        for number in self._runtime.limits:
+            value = ctypes.c_size_t()
+            self._call("CtxGetLimit", ctypes.byref(value), ctypes.c_int(number))
+            found.append(int(value.value))
+        return tuple(found)
+
+    def _call(self, name: str, *arguments: Any) -> None:
+        name = self._runtime.prefix + name
+        function: Callable[..., int] | None = getattr(self._library, name, None)
+        if function is None:
+            raise DriverError(f"the driver has no {name}; a newer one is needed")
+        status = function(*arguments)
+        if status == _OUT_OF_MEMORY:
+            raise MemoryError("the device has not enough memory left")
+        if status:
+            raise DriverError(f"{name} failed with status {status}")
+
+
+class Calls(Library):
     """The calls for one device. The process must have a context of that device before the first one.
 
     Parameters
@@ -88,9 +130,8 @@ class Calls:
     """
 
     def __init__(self, runtime: Runtime, index: int) -> None:
-        self._runtime = runtime
+        super().__init__(runtime)
         self._index = index
-        self._library = _load(runtime.libraries)
 
     def create(self, size: int) -> int:
         """Return a handle to an allocation of ``size`` bytes, a multiple of the granularity.
@@ -165,17 +206,6 @@ class Calls:
         version = ctypes.c_int()
         self._call(self._runtime.version_call, ctypes.byref(version))
         return version.value >= since
-
-    def _call(self, name: str, *arguments: Any) -> None:
-        name = self._runtime.prefix + name
-        function: Callable[..., int] | None = getattr(self._library, name, None)
-        if function is None:
-            raise DriverError(f"the driver has no {name}; a newer one is needed")
-        status = function(*arguments)
-        if status == _OUT_OF_MEMORY:
-            raise MemoryError("the device has not enough memory left")
-        if status:
-            raise DriverError(f"{name} failed with status {status}")
 
 
 def _load(names: Sequence[str]) -> ctypes.CDLL:
