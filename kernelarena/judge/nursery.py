@@ -15,7 +15,6 @@ import stat
 import sys
 import tempfile
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
@@ -176,18 +175,20 @@ class _Nursery:
 
 def _throw_away(scratch: str) -> None:
     """Remove a scratch folder, whatever modes its contents were given."""
-
-    def retry(function: Callable[[str], Any], path: str, _: object) -> None:
-        with contextlib.suppress(OSError):
-            os.chmod(os.path.dirname(path), stat.S_IRWXU)
-            if os.path.isdir(path):
-                os.chmod(path, stat.S_IRWXU)
-                shutil.rmtree(path, ignore_errors=True)
-            else:
-                function(path)
-
     if scratch:
-        shutil.rmtree(scratch, onerror=retry)
+        shutil.rmtree(scratch, ignore_errors=True)
+        if os.path.lexists(scratch):
+            unlock(scratch)
+            shutil.rmtree(scratch, ignore_errors=True)
+
+
+def unlock(tree: str) -> None:
+    """Allow the owner of a tree everything in its folders. Links are not followed: a kernel made them."""
+    os.chmod(tree, stat.S_IRWXU)
+    for folder, names, _ in os.walk(tree):
+        for path in (os.path.join(folder, name) for name in names):
+            if not os.path.islink(path):
+                os.chmod(path, stat.S_IRWXU)
 
 
 def _preload() -> None:

@@ -23,6 +23,8 @@ class Hostile:
     seconds: float = 20.0
     line: int | None = None
     """The line of the kernel that is pointed at, where that can be known."""
+    enclosed: bool = False
+    """Whether it could do harm, or would end otherwise, where a layer of isolation is missing."""
 
 
 KERNELS = {
@@ -51,16 +53,16 @@ KERNELS = {
         "        time.sleep(60)\ntime.sleep(60)",
         Reason.OUT_OF_MEMORY, "300 MiB",
     ),
-    "memory hog in a file without a name": Hostile("import os\nos.memfd_create('hog')", None, "PermissionError"),
+    "memory hog in a file without a name": Hostile("import os\nos.memfd_create('hog')", None, "PermissionError", enclosed=True),
     "memory hog in /dev/shm": Hostile(
-        "for n in range(50):\n    open(f'/dev/shm/hostile-{n}', 'wb').write(b'x' * (20 << 20))", None, "No space left",
+        "for n in range(50):\n    open(f'/dev/shm/hostile-{n}', 'wb').write(b'x' * (20 << 20))", None, "No space left", enclosed=True
     ),
     "memory hog in System V segments": Hostile(
         "import ctypes\nlibc = ctypes.CDLL(None, use_errno=True)\n"
-        "assert libc.shmget(0, 1 << 20, 0o1600) >= 0, ctypes.get_errno()", None, "AssertionError: 1",
+        "assert libc.shmget(0, 1 << 20, 0o1600) >= 0, ctypes.get_errno()", None, "AssertionError: 1", enclosed=True
     ),
     "fills its folder": Hostile(
-        "for n in range(50):\n    open(f'f{n}', 'wb').write(b'x' * (20 << 20))", None, "No space left"
+        "for n in range(50):\n    open(f'f{n}', 'wb').write(b'x' * (20 << 20))", None, "No space left", enclosed=True
     ),
     "one endless file": Hostile("open('f', 'wb').write(b'x' * (65 << 20))", None, "File too large"),
     "endless output": Hostile("while True:\n    print('spam' * 1000)", Reason.TIMEOUT, seconds=2.0),
@@ -93,8 +95,8 @@ KERNELS = {
     ),
     "stops itself": Hostile("import os\nos.kill(os.getpid(), 19)", Reason.CRASH, "stopped itself (SIGSTOP)"),
     "kills itself": Hostile("import os\nos.kill(os.getpid(), 9)", Reason.CRASH, "SIGKILL"),
-    "kills its parent": Hostile("import os\nfor n in (9, 15, 19):\n    os.kill(os.getppid(), n)", None),
-    "kills everyone": Hostile("import os\nfor n in (9, 15, 19):\n    os.kill(-1, n)", None, "No such process"),
+    "kills its parent": Hostile("import os\nfor n in (9, 15, 19):\n    os.kill(os.getppid(), n)", None, enclosed=True),
+    "kills everyone": Hostile("import os\nfor n in (9, 15, 19):\n    os.kill(-1, n)", None, "No such process", enclosed=True),
     "leaves a daemon behind": Hostile(
         "import os, time\nif os.fork() == 0:\n    os.setsid()\n    if os.fork() == 0:\n        time.sleep(600)\n"
         "    os._exit(0)",

@@ -163,3 +163,15 @@ def test_what_a_killed_zygote_left_is_removed_and_nothing_else(tmp_path, monkeyp
     (tmp_path / f"kab-mc-{dead.pid}-old" / "kernel").chmod(0)
     remove_abandoned()
     assert {path.name for path in tmp_path.iterdir()} == kept
+
+
+def test_folders_that_a_kernel_has_locked_are_unlocked_and_what_its_links_lead_to_is_left_alone(tmp_path):
+    outside, tree = tmp_path / "outside", tmp_path / "tree"
+    outside.mkdir(mode=0o755)
+    (tree / "locked" / "inner").mkdir(parents=True)
+    (tree / "link").symlink_to(outside)
+    (tree / "locked" / "inner").chmod(0)
+    (tree / "locked").chmod(0)
+    nursery.unlock(str(tree))
+    assert [path.stat().st_mode & 0o777 for path in (tree, tree / "locked", tree / "locked" / "inner")] == [0o700] * 3
+    assert outside.stat().st_mode & 0o777 == 0o755
