@@ -67,18 +67,22 @@ class Guard:
         names.settle()
         watch_ours(names)
         self._state = state = State(origins, names)
-        self._armed = False
+        armed: list[bool] = []
         table = rules(Files(scratch), names, lambda name: origins.of(name) != KERNEL)
         note, changed, late, noted = notes.note, names.changed, _late, notes.all
         hook = _hook(table, origins, note, state.forked)
 
-        def arm() -> None:
+        def arm(frame: FrameType) -> None:
+            if armed:
+                return
+            armed.append(True)
+            state.hold(*_above(frame))
             state.begin()
             close_doors(origins, note)
             sys.addaudithook(hook)
 
         def acts() -> list[dict[str, Any]]:
-            if self._armed:
+            if armed:
                 found = [*changed()]
                 with contextlib.suppress(Exception):  # of a process that is no longer whole
                     found += late(names, origins)
@@ -96,10 +100,7 @@ class Guard:
 
     def arm(self) -> None:
         """Begin to watch; called just before the kernel's module is imported."""
-        if not self._armed:
-            self._armed = True
-            self.hold(*_above(sys._getframe(1)))
-            self._arm()
+        self._arm(sys._getframe(1))
 
 
 class Notes:

@@ -59,6 +59,8 @@ class State:
     ----------
     origins
         Tells the kernel's code from others'.
+    names
+        Those that are watched.
     """
 
     def __init__(self, origins: Origins, names: Names) -> None:
@@ -247,11 +249,15 @@ class State:
 
 
 def _module_of(value: object) -> str:
-    """Return the name of a module, or of that which a function or class comes from, without asking a metaclass."""
+    """Return the name of a module, or of that which a function or class can be imported from.
+
+    No metaclass is asked. Functions that are made within others cannot be imported: where the kernel has one of ours,
+    it got it from torch, which a platform's face or a device's watch had put it into.
+    """
     if type(value) is ModuleType:
         name = vars(value).get("__name__")
     elif type(value) is FunctionType:
-        name = value.__module__
+        name = value.__module__ if "<locals>" not in value.__qualname__ else ""
     else:
         name = _namespace(value).get("__module__") if isinstance(value, type) else ""
     return name if type(name) is str else ""
