@@ -53,9 +53,12 @@ KERNELS = {
         "        time.sleep(60)\ntime.sleep(60)",
         Reason.OUT_OF_MEMORY, "300 MiB",
     ),
-    "memory hog in a file without a name": Hostile("import os\nos.memfd_create('hog')", None, "PermissionError", enclosed=True),
+    "memory hog in a file without a name": Hostile(
+        "import os\nos.memfd_create('hog')", None, "PermissionError", enclosed=True
+    ),
     "memory hog in /dev/shm": Hostile(
-        "for n in range(50):\n    open(f'/dev/shm/hostile-{n}', 'wb').write(b'x' * (20 << 20))", None, "No space left", enclosed=True
+        "for n in range(50):\n    open(f'/dev/shm/hostile-{n}', 'wb').write(b'x' * (20 << 20))",
+        None, "No space left", enclosed=True,
     ),
     "memory hog in System V segments": Hostile(
         "import ctypes\nlibc = ctypes.CDLL(None, use_errno=True)\n"
@@ -96,7 +99,9 @@ KERNELS = {
     "stops itself": Hostile("import os\nos.kill(os.getpid(), 19)", Reason.CRASH, "stopped itself (SIGSTOP)"),
     "kills itself": Hostile("import os\nos.kill(os.getpid(), 9)", Reason.CRASH, "SIGKILL"),
     "kills its parent": Hostile("import os\nfor n in (9, 15, 19):\n    os.kill(os.getppid(), n)", None, enclosed=True),
-    "kills everyone": Hostile("import os\nfor n in (9, 15, 19):\n    os.kill(-1, n)", None, "No such process", enclosed=True),
+    "kills everyone": Hostile(
+        "import os\nfor n in (9, 15, 19):\n    os.kill(-1, n)", None, "No such process", enclosed=True
+    ),
     "leaves a daemon behind": Hostile(
         "import os, time\nif os.fork() == 0:\n    os.setsid()\n    if os.fork() == 0:\n        time.sleep(600)\n"
         "    os._exit(0)",
