@@ -59,8 +59,8 @@ def serve(wire: Wire, scratch: str, quota: sandbox.Quota) -> None:
             worker.compile(request, wire)
             continue
         obey = {
-            "load": worker.load, "call": worker.call, "again": worker.again, "rehearse": worker.rehearse,
-            "time": worker.time,
+            "prepare": worker.prepare, "load": worker.load, "call": worker.call, "again": worker.again,
+            "rehearse": worker.rehearse, "time": worker.time,
         }[request["do"]]  # fmt: skip
         answer = obey(request, files)
         wire.send({"id": request["id"], "acts": worker.acts(), **answer})
@@ -107,17 +107,25 @@ class Candidate:
         run(job, self.folder, lambda event: wire.send({"event": event}), within=self._watched())
         wire.send({"done": True, "acts": self._noticed})
 
+    def prepare(self, request: dict[str, Any], files: list[int]) -> dict[str, Any]:
+        """Open a device, before anything of the kernel is read: if that fails, it is not the kernel's doing."""
+        from kernelarena.spec import Platform
+
+        access = DeviceAccess.model_validate(request["device"])
+        try:
+            self._stage = DeviceStage(Platform.model_validate(request["platform"]), self.scratch, self._stack, access)
+        except (RuntimeError, OSError, MemoryError) as error:
+            show(error)
+            return {"unready": " ".join(str(error).split())[:500]}
+        return {"ready": True}
+
     def load(self, request: dict[str, Any], files: list[int]) -> dict[str, Any]:
-        """Set the stage and import the kernel's entry."""
+        """Import the kernel's entry; on the host's processor, unless another stage was prepared."""
         from kernelarena.protocol.entry import EntryError, load_entry
         from kernelarena.spec import Platform
 
-        platform = Platform.model_validate(request["platform"])
-        if "device" in request:
-            access = DeviceAccess.model_validate(request["device"])
-            self._stage = DeviceStage(platform, self.scratch, self._stack, access)
-        else:
-            self._stage = HostStage(platform, self.scratch, self._stack)
+        if self._stage is None:
+            self._stage = HostStage(Platform.model_validate(request["platform"]), self.scratch, self._stack)
         self._watch()
         try:
             self.entry = load_entry(self.folder, request["file"], request["function"])

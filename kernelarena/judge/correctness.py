@@ -111,7 +111,7 @@ class Examiner:
             self._spent, self._observed = 0.0, []
             first = self._call(problem, place, POISONS[0])
             finding = first
-            if first.reason is Reason.UNWRITTEN_OUTPUT:
+            if first.reason in (Reason.UNWRITTEN_OUTPUT, Reason.NON_FINITE):  # garbage, or computed from it
                 finding = self._under_other_garbage(problem, first)
             elif first.reason is None and calls >= MOST_CALLS:
                 finding = self._varied(shape, seed, place, first)

@@ -50,8 +50,8 @@ class Venue:
         How tensors get to the candidate and back.
     late
         The reason of an answer that is given before the work is done.
-    load
-        What the candidate is told about it.
+    prepare
+        What the candidate is told about it before it is given a kernel; nothing, where there is nothing to open.
     always
         Whether every shape is tried in all three calls, or only the first of each dtype.
     max_bytes
@@ -61,7 +61,7 @@ class Venue:
     problems: Problems
     exchange: Exchange = field(default_factory=HostExchange)
     late: Reason = Reason.DEFERRED_WORK
-    load: dict[str, Any] = field(default_factory=dict)
+    prepare: dict[str, Any] = field(default_factory=dict)
     always: bool = False
     max_bytes: int | None = None
 
@@ -157,6 +157,23 @@ def trial_shapes(venue: Venue, task: TaskSource, sweep: Sweep, hidden_seed: int)
     return visible, draw(task.task, seed, sweep.hidden.count, budget=budget, max_bytes=venue.max_bytes)
 
 
+class VenueUnready(Exception):
+    """A candidate cannot use the place that kernels are to run in, whatever the kernel."""
+
+
+def _prepare(session: Session, venue: Venue, sweep: Sweep) -> None:
+    """Have a candidate open what it runs on, while nothing in it is the kernel's yet."""
+    if not venue.prepare:
+        return
+    persona = venue.problems.persona.model_dump(mode="json")
+    try:
+        answer = session.ask({"do": "prepare", "platform": persona, **venue.prepare}, sweep.deadlines.call)
+    except CandidateEnded as ended:
+        raise VenueUnready(f"{ended.detail}, before it was given a kernel") from None
+    if "unready" in answer:
+        raise VenueUnready(str(answer["unready"]))
+
+
 def load(session: Session, kernel: Kernel, venue: Venue, sweep: Sweep) -> None:
     """Have a candidate load its kernel.
 
@@ -164,14 +181,16 @@ def load(session: Session, kernel: Kernel, venue: Venue, sweep: Sweep) -> None:
     ------
     GateFailed
         If it does not load, or does not answer.
+    VenueUnready
+        If the candidate cannot use the place that it is to run in.
     """
+    _prepare(session, venue, sweep)
     request = {
         "do": "load",
         "file": kernel.file,
         "function": kernel.function,
         "platform": venue.problems.persona.model_dump(mode="json"),
         "id": "load",
-        **venue.load,
     }
     try:
         answer = session.ask(request, sweep.deadlines.call)

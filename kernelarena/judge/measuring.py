@@ -12,7 +12,7 @@ import torch
 from kernelarena.judge import health
 from kernelarena.judge.copying import CopyExchange
 from kernelarena.judge.device_stage import DeviceAccess
-from kernelarena.judge.gates import Venue, pass_gates
+from kernelarena.judge.gates import Venue, VenueUnready, pass_gates
 from kernelarena.judge.problems import Problems
 from kernelarena.judge.sandbox import Quota
 from kernelarena.judge.session import Session
@@ -25,8 +25,10 @@ from kernelarena.spec.vocabulary import ReasonGroup
 
 _QUOTA = Quota(address_space=None, resident=16 << 30)
 """Runtimes of devices reserve addresses by the terabyte, and keep some gigabytes of the host's memory."""
-_CANDIDATES_SHARE = 0.5
-"""Of the device's memory: what a candidate's framework may allocate. The judge needs the rest for truths."""
+_CANDIDATES_SHARE = 0.45
+"""Of the device's memory: what a candidate's framework may allocate."""
+_JUDGES_SHARE = 0.45
+"""Of the device's memory: what the judge's own may, for truths; what is shared and both contexts take the rest."""
 _LARGEST_SHARE = 1 / 64
 """Of the device's memory: the tensors of one hidden shape. Its truth takes a dozen copies of them in float64."""
 _CACHE = 1 << 28
@@ -72,6 +74,7 @@ class Bench:
             raise DeviceUnhealthy(f"the device cannot be opened: {_one_line(error)}") from None
         shared = self._device.exchange()
         _, total = self._device.memory()
+        self._device.limit_memory(int(_JUDGES_SHARE * total))
         told = DeviceAccess(
             environment=dict(access.environment),
             shared=shared is not None,
@@ -85,7 +88,7 @@ class Bench:
             problems=Problems(platform, self._device.device),
             exchange=shared or CopyExchange(self._device.device),
             late=Reason.OFF_STREAM_WORK,
-            load={"device": told.model_dump()},
+            prepare={"device": told.model_dump()},
             always=True,
             max_bytes=int(_LARGEST_SHARE * total),
         )
@@ -118,6 +121,9 @@ class Bench:
                     )
                 except (torch.OutOfMemoryError, MemoryError):
                     held = self.free()
+        except VenueUnready as unready:
+            self.suspect = True
+            raise DeviceUnhealthy(f"a kernel's process cannot use it: {unready}") from None
         except _LOST as error:
             self.lost = f"the judge's own work on the device failed: {_one_line(error)}"
             raise DeviceUnhealthy(self.lost) from None

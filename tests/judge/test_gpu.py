@@ -14,7 +14,9 @@ pytestmark = pytest.mark.gpu
 
 TASKS = load_tasks()
 SHIPPED, _ = load_kernels(shipped_kernels(), tasks=set(TASKS))
-SMALL = Sweep.model_validate({"hidden": {"count": 4}, "deadlines": {"compile": 60, "call": 30}})
+SMALL = Sweep.model_validate(
+    {"hidden": {"count": 4}, "timing": {"enabled": False}, "deadlines": {"compile": 60, "call": 30}}
+)
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,7 @@ from tests.judge.test_judge import ADD_ONE
 PLUGIN = Path(__file__).resolve().parent / "plugin"
 sys.path.append(str(PLUGIN))  # where its distribution is installed
 
-from host_backend import MARK, HostDevice  # noqa: E402
+from host_backend import MARK, REFUSE, REFUSE_OTHERS, HostDevice  # noqa: E402
 
 SWEEP = Sweep.model_validate(
     {"hidden": {"count": 2}, "timing": {"enabled": False}, "deadlines": {"call": 20}, "cache": False}
@@ -143,8 +143,10 @@ def test_a_device_must_prove_itself_after_a_fault_and_only_then(judge, verdict, 
     assert judge._bench(PLATFORM).suspect is (reason is Reason.ILLEGAL_ACCESS)
 
 
-def test_a_device_that_cannot_be_opened_is_infrastructure(installed, kernel, monkeypatch):
-    monkeypatch.setenv("HOST_BACKEND_REFUSES", "1")
+@pytest.mark.parametrize("who", [REFUSE, REFUSE_OTHERS])
+def test_a_device_that_cannot_be_opened_is_infrastructure(installed, kernel, monkeypatch, who):
+    """By the judge, or in the process that a kernel would run in."""
+    monkeypatch.setenv(who, "1")
     subject = kernel("def entry(x):\n    return x + 1\n", task="add_one", language="torch")
     with Judge() as judge:
         found = judge.judge(subject, ADD_ONE, PLATFORM, SWEEP, 5)

@@ -13,6 +13,9 @@ from kernelarena.platforms.backend import Access, Availability, Backend, Device
 from kernelarena.spec import Evidence, Language
 
 MARK = "HOST_BACKEND_SHOWN"
+REFUSE = "HOST_BACKEND_REFUSES"
+REFUSE_OTHERS = "HOST_BACKEND_REFUSES_OTHERS"
+"""Whether it opens in the process that asks, and in those that kernels run in."""
 
 
 class Stream:
@@ -88,9 +91,10 @@ class HostBackend(Backend):
         return Availability((Evidence.MEASURED,))
 
     def access(self, device):
-        return Access((), {MARK: str(device.index)})
+        refuse = {REFUSE: "1"} if os.environ.get(REFUSE_OTHERS) else {}
+        return Access((), {MARK: str(device.index), **refuse})
 
     def open(self, index):
-        if os.environ.get("HOST_BACKEND_REFUSES"):
+        if os.environ.get(REFUSE):
             raise RuntimeError("no such device any more")
         return HostDevice()
