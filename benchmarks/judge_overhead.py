@@ -60,7 +60,7 @@ def inputs(shape, rng):
 def reference(x):
     return x * 2
 """
-_SWEEP = Sweep.model_validate({"calls": 3, "hidden": {"count": 8}})
+_SWEEP = Sweep.model_validate({"calls": 3, "hidden": {"count": 8}, "timing": {"enabled": False}})
 
 
 def resident(pid: int | str = "self") -> float:

@@ -140,12 +140,12 @@ def mixed(first: torch.Tensor, second: torch.Tensor, seed: int) -> torch.Tensor:
     result = first.clone(memory_format=torch.contiguous_format)
     length = first.shape[-1] if first.dim() else 1
     rows = first.numel() // length
-    # One row of a matrix, one element of a vector; rows keep what they are, a row of one value among them.
-    width = length if rows > 1 else 1
+    # One row of a matrix, one element of a vector; rows keep what they are, a row of one value among them. Every so
+    # many of them, from one that nobody can foresee: a list of places would take longer to draw than a kernel to run.
+    width, step = (length, _ROWS) if rows > 1 else (1, _ELEMENTS)
     units = first.numel() // width
-    count = max(1, units // (_ROWS if rows > 1 else _ELEMENTS))
-    chosen = torch.randperm(units, generator=torch.Generator().manual_seed(seed))[:count].to(first.device)
-    result.view(units, width)[chosen] = second.contiguous().view(units, width)[chosen]
+    start = seed % min(step, units)
+    result.view(units, width)[start::step] = second.contiguous().view(units, width)[start::step]
     return result
 
 

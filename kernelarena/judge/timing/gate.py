@@ -106,21 +106,32 @@ class Timer:
         CandidateEnded
             If a process ended.
         """
-        for index, shape in enumerate(timed_shapes(task)):
+        shapes = timed_shapes(task)
+        clocked = Random(trial_seed(self._seed, task.task.id, "clock", 0)).choice(shapes)
+        for index, shape in enumerate(shapes):
             if task.task.bytes(shape) > self._memory * _SHARE_OF_MEMORY:
                 continue
             rng = Random(trial_seed(self._seed, task.task.id, "timing", index))
             seeds = [trial_seed(self._seed, task.task.id, f"timing/{index}", number) for number in range(_PROBLEMS)]
             problems = [self._venue.problems.problem(task, shape, seed) for seed in seeds]
             with self._arm(mine, problems, rng) as arm, self._arm(baseline, problems, rng, trusted=True) as other:
-                yield self._shape(kernel, task, shape, {Arm.KERNEL: arm, Arm.BASELINE: other}, baseline.name, rng)
+                arms = {Arm.KERNEL: arm, Arm.BASELINE: other}
+                yield self._shape(kernel, task, shape, arms, baseline.name, rng, clocked=shape == clocked)
 
     def _arm(self, side: Side, problems: Sequence[Problem], rng: Random, *, trusted: bool = False) -> TimedArm:
         places = MOST_PLACES if problems[0].bytes < _MOST_BYTES else 1
         return TimedArm(side.inspector, problems, self._venue.exchange, rng, places, trusted=trusted)
 
     def _shape(
-        self, kernel: Kernel, task: TaskSource, shape: Shape, arms: dict[Arm, TimedArm], name: str, rng: Random
+        self,
+        kernel: Kernel,
+        task: TaskSource,
+        shape: Shape,
+        arms: dict[Arm, TimedArm],
+        name: str,
+        rng: Random,
+        *,
+        clocked: bool,
     ) -> TimedShape:
         def check(request: Request) -> None:
             if (why := not_its_own(request.observed, kernel, task, shape)) is not None:
@@ -130,8 +141,12 @@ class Timer:
         calls = calls_per_sample(min(first.values()), EVENT_STEP)
         source = DeviceSource(arms, calls, self._watch, check)
         timing = measure(source, self._protocol, rng)
-        bound = self._bound(task, shape)
-        self._plausible(timing, bound, arms, source)
+        if timing.kernel is not None:
+            bound = self._bound(task, shape)
+            if bound is not None and (why := impossible(timing.kernel.median, bound)):
+                raise TimingFailed(Finding(Reason.FASTER_THAN_PHYSICS, why))
+            if clocked:  # one shape of them, which nobody can foresee: it takes as long as timing one
+                self._hold_against_the_clock(timing, arms, source)
         spent = None
         if timing.kernel is not None and shape == _largest(task):
             spent = self._energy(arms[Arm.KERNEL], timing.kernel.median.value, source)
@@ -142,11 +157,7 @@ class Timer:
             else told.model_copy(update={"energy": spent.joules, "energy_error": spent.uncertainty})
         )
 
-    def _plausible(self, timing: Timing, bound: Bound | None, arms: dict[Arm, TimedArm], source: DeviceSource) -> None:
-        if timing.kernel is None:
-            return
-        if bound is not None and (why := impossible(timing.kernel.median, bound)):
-            raise TimingFailed(Finding(Reason.FASTER_THAN_PHYSICS, why))
+    def _hold_against_the_clock(self, timing: Timing, arms: dict[Arm, TimedArm], source: DeviceSource) -> None:
         tellers = {
             arm: Told(arms[arm], part.median.value, statistics.median(source.host[arm])) for arm, part in _arms(timing)
         }
