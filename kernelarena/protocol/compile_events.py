@@ -144,9 +144,13 @@ class CallEnds(Model):
     """None for what is not a tensor."""
     derived: tuple[bool, ...] = ()
     """Of each output, whether it can have come out of a launch."""
+    kept: tuple[bool, ...] = ()
+    """Of each output, whether it lies in memory that was there before the call, and is no argument."""
     launches: tuple[tuple[Count, Count], ...] = ()
     """Specialisations and how often each was launched."""
     launched_elements: Count = 0
+    kernels: tuple[Annotated[str, Field(max_length=1000)], ...] = ()
+    """Names of the device functions that were launched, each once."""
     operators: dict[Annotated[str, Field(max_length=200)], Use] = {}
 
 

@@ -38,11 +38,14 @@ class Observed:
     ----------
     ledger
         Entries of all storages.
+    handed
+        Told of every launch; it remembers those of earlier calls.
     """
 
-    def __init__(self, ledger: Ledger) -> None:
+    def __init__(self, ledger: Ledger, handed: Handed) -> None:
         self.launches = 0
-        self.handed = Handed(ledger)
+        self.kernels: set[str] = set()
+        self.handed = handed
         self._ledger = ledger
         self._elements: dict[int, tuple[int, int]] = {}
         self._works: list[Work] = []
@@ -70,9 +73,11 @@ class Observed:
         """Note that host code looked at a value."""
         self._read += [work for entry in entries for work in entry.work]
 
-    def launch(self, tensors: Iterable[torch.Tensor]) -> None:
-        """Note what a launch was handed."""
+    def launch(self, tensors: Iterable[torch.Tensor], kernel: str) -> None:
+        """Note what a launch of a device function was handed."""
         self.launches += 1
+        if kernel:
+            self.kernels.add(kernel)
         largest: dict[int, tuple[int, int]] = {}
         for tensor in tensors:
             entry = self._ledger.find(tensor)
@@ -85,7 +90,7 @@ class Observed:
             self._elements[key] = before[0] + count, max(before[1], room)
 
     def summary(self, outputs: Sequence[object] = ()) -> dict[str, Any]:
-        """Return it as plain data, with whether each output can have come out of a kernel.
+        """Return it as plain data, with whether each output can have come out of a kernel and lies in new memory.
 
         What was computed only to be looked at, and went neither into a launch nor into an output, is left out: a check
         of the inputs is no part of the answer.
@@ -97,9 +102,15 @@ class Observed:
         return {
             "operators": {name: vars(use) for name, use in operators.items()},
             "launches": self.launches,
+            "kernels": sorted(self.kernels),
             "launched_elements": self.launched_elements,
             "derived": [self._may_derive(output) for output in outputs],
+            "kept": [self._is_kept(output) for output in outputs],
         }
+
+    def _is_kept(self, output: object) -> bool:
+        entry = self._ledger.find(output) if isinstance(output, torch.Tensor) else None
+        return entry is not None and entry.earlier and not entry.argument
 
     def _may_derive(self, output: object) -> bool:
         if not isinstance(output, torch.Tensor):

@@ -23,7 +23,10 @@ Before = Sequence[tuple[torch.Tensor, set[bytes]]]
 
 
 class Handed:
-    """What launches of one call were handed, where launches take place in this process's memory.
+    """What launches were handed, where launches take place in this process's memory.
+
+    What a launch of an earlier call made may be handed to one of this call: a workspace that is kept, still holding
+    what it held, is about to be written again.
 
     Parameters
     ----------
@@ -35,6 +38,10 @@ class Handed:
         self._ledger = ledger
         self._foreign: set[bytes] = set()
         self._made: set[bytes] = set()
+
+    def next_call(self) -> None:
+        """Start the next call: nothing has been handed to any launch of it."""
+        self._foreign.clear()
 
     def launching(self, tensors: Sequence[torch.Tensor]) -> Before:
         """Note what a launch is about to be handed; what it returns is for :meth:`launched`."""

@@ -50,6 +50,8 @@ class StorageFacts:
         Whether it was handed to a launch since it was last overwritten as a whole.
     derived
         Whether framework operators computed it from what a launch may have written.
+    earlier
+        Whether it was there before the current call.
     work
         What framework operators computed of what it holds, in this call.
     """
@@ -58,6 +60,7 @@ class StorageFacts:
     argument: bool = False
     launched: bool = False
     derived: bool = False
+    earlier: bool = False
     work: list[Work] = field(default_factory=list)
 
     @property
@@ -119,6 +122,7 @@ class Ledger:
         """Start the next call with no kernel having touched anything."""
         for entry in self._entries.values():
             entry.launched = entry.derived = False
+            entry.earlier = True
             entry.work.clear()
 
 

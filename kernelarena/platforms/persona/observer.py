@@ -18,7 +18,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_flatten, tree_map_only
 
 from kernelarena.platforms.persona.account import Observed
-from kernelarena.platforms.persona.handed import Before
+from kernelarena.platforms.persona.handed import Before, Handed
 from kernelarena.platforms.persona.ledger import Ledger, StorageFacts, Work
 from kernelarena.platforms.persona.memory import lazy_zeros
 
@@ -64,7 +64,8 @@ class Observer(TorchDispatchMode):  # type: ignore[no-untyped-call]
     def __init__(self, ledger: Ledger, *, real: bool, memory: int | None = None) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self.ledger = ledger
-        self.observed = Observed(ledger)
+        self._handed = Handed(ledger)
+        self.observed = Observed(ledger, self._handed)
         self.exempt: frozenset[str] = frozenset()
         self.real = real
         self._memory = memory
@@ -80,7 +81,8 @@ class Observer(TorchDispatchMode):  # type: ignore[no-untyped-call]
     def call(self) -> Iterator[Observed]:
         """Account for one call of the entry on its own."""
         self.ledger.forget_launches()
-        self.observed = Observed(self.ledger)
+        self._handed.next_call()
+        self.observed = Observed(self.ledger, self._handed)
         yield self.observed
 
     @contextlib.contextmanager
@@ -94,9 +96,9 @@ class Observer(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
     def launching(self, tensors: Sequence[torch.Tensor]) -> Before:
         """Look at what is about to be handed to a launch that takes place in this process's memory."""
-        return self.observed.handed.launching(tensors)
+        return self._handed.launching(tensors)
 
-    def launched(self, tensors: Sequence[torch.Tensor], *, tuning: bool, before: Before = ()) -> None:
+    def launched(self, tensors: Sequence[torch.Tensor], *, tuning: bool, kernel: str = "", before: Before = ()) -> None:
         """Note that ``tensors`` were handed to a launch.
 
         Parameters
@@ -105,16 +107,18 @@ class Observer(TorchDispatchMode):  # type: ignore[no-untyped-call]
             Its arguments.
         tuning
             Whether it was an autotuner's trial.
+        kernel
+            The device function's name, as far as known.
         before
             What :meth:`launching` returned, where it was asked.
         """
-        self.observed.handed.launched(before)
+        self._handed.launched(before)
         for tensor in tensors:
             entry = self.ledger.enter(tensor, device=True)
             if entry is not None:
                 entry.launched = True
         if not tuning:
-            self.observed.launch(tensors)
+            self.observed.launch(tensors, kernel)
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}

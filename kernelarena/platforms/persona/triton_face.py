@@ -66,7 +66,8 @@ def interpreter_face(observer: Observer) -> Iterator[None]:
             result = run(self, *args, **kwargs)
         finally:
             patched.clear()
-        observer.launched(tensors, tuning=False, before=before)  # a launch that raises is none
+        name = getattr(self.fn, "__name__", "")
+        observer.launched(tensors, tuning=False, kernel=name, before=before)  # a launch that raises is none
         return result
 
     def patch_once(function: Any) -> Any:

@@ -61,6 +61,24 @@ def test_what_a_launch_made_may_be_handed_to_another():
     assert not launch.handed.was(launch(carried, between, torch.empty(3, 4)))
 
 
+def test_what_an_earlier_call_made_may_lie_in_a_workspace_that_is_kept():
+    launch = Launches()
+    workspace = torch.empty(3, 4)
+    for _ in range(2):
+        launch.handed.next_call()
+        launch(computed, workspace)
+        assert not launch.handed.was(launch(carried, workspace, torch.empty(3, 4)))
+
+
+def test_what_an_earlier_call_was_handed_is_no_kernels_work_in_the_next_one_either():
+    launch = Launches()
+    workspace = torch.empty(3, 4)
+    for _ in range(2):
+        launch.handed.next_call()
+        workspace.copy_(ANSWER)
+        assert launch.handed.was(launch(carried, workspace, torch.empty(3, 4)))
+
+
 def test_what_an_input_holds_may_be_the_answer():
     launch = Launches()
     launch.ledger.enter(ANSWER, device=True, argument=True)

@@ -112,6 +112,32 @@ def test_values_flow_from_launches_through_memory(tmp_path):
     forked(child)
 
 
+def test_outputs_in_memory_of_an_earlier_call_are_told(tmp_path):
+    def child() -> None:
+        with persona(H100, folder=tmp_path, scratch=tmp_path, emit=lambda event: None) as chip:
+            buffer = torch.empty(4, 4, device="cuda")
+            for turn in range(2):
+                x = torch.ones(4, 4)
+                chip.ledger.enter(x, device=True, argument=True)
+                with chip.observer.call() as seen:
+                    outputs = buffer.view(-1), torch.empty_like(x), buffer + 1, x, 3
+                assert seen.summary(outputs)["kept"] == [True, False, False, False, False], turn
+
+    forked(child)
+
+
+def test_the_device_functions_that_were_launched_are_named(tmp_path):
+    def child() -> None:
+        with persona(H100, folder=tmp_path, scratch=tmp_path, emit=lambda event: None) as chip:
+            with chip.observer.call() as seen:
+                for name in ("one", "two", "one"):
+                    chip.observer.launched([], tuning=False, kernel=name)
+                chip.observer.launched([], tuning=True, kernel="three")
+            assert seen.summary()["kernels"] == ["one", "two"]
+
+    forked(child)
+
+
 def test_memory_counts_once_however_often_it_is_handed_to_launches(tmp_path):
     def child() -> None:
         with persona(H100, folder=tmp_path, scratch=tmp_path, emit=lambda event: None) as chip:
