@@ -8,15 +8,12 @@ from collections.abc import Iterable
 from kernelarena.spec import Kernel, Language, TaskSource
 
 NAME = "pytorch-eager"
-_SOURCE = """
-from reference import reference
-
-NAMES = {names}
-
-
-def entry(*values):
-    return reference(**dict(zip(NAMES, values, strict=True)))
-"""
+_SOURCE = (
+    "from reference import reference\n\n"
+    "NAMES = {names}\n\n\n"
+    "def entry(*values):\n"
+    "    return reference(**dict(zip(NAMES, values, strict=True)))\n"
+)
 
 
 def eager(task: TaskSource, names: Iterable[str]) -> Kernel:
