@@ -207,6 +207,8 @@ class _Schedule:
             # Whatever state the judge is in after a bug, the next cell must not inherit it.
             self._end(lane)
             return self._lost(item, f"the judge failed, which is a bug of kab-mc: {answer.error}")
+        if answer.verdict.reason is Reason.DEVICE_UNHEALTHY:
+            self._end(lane)  # what its process lost on the device, another process may still have
         if answer.verdict.status is Status.INFRA and answer.verdict.reason in _WORTH_RETRYING:
             return self._again(lane, item, answer.verdict.detail, answer.verdict)
         return answer.verdict.model_copy(update={"attempts": item.attempts})

@@ -85,11 +85,12 @@ def test_a_bug_of_the_judge_costs_its_cell_and_its_worker(sweep, log):
     assert later["pid"] not in buggy or later["cell"][0] == "a"
 
 
-def test_trouble_that_the_judge_reports_is_tried_again(sweep, log):
+def test_trouble_that_the_judge_reports_is_tried_again_by_another_process(sweep, log):
     (verdict,) = sweep(samples.cells({"a": "hot"}, ("mi300",)), config=Sweep(retries=2))
     assert (verdict.status, verdict.reason, verdict.detail) == (Status.INFRA, Reason.DEVICE_UNHEALTHY, "too hot")
     assert verdict.attempts == 3
     assert fakes.computed(log) == {("a", "mi300"): 3}
+    assert len({note["pid"] for note in fakes.notes(log)}) == 3  # a process that lost its device has lost it for good
 
 
 def test_a_broken_task_ends_the_run_unless_it_is_to_go_on(sweep):
