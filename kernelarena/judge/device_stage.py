@@ -129,11 +129,20 @@ class DeviceStage:
         """
         times, result = [], None
         self._device.synchronise()
-        with self._device.on(self._stream):
-            for _ in range(runs):
-                run, result = self._stopwatch.run(calls, flush=flush, pause=pause)
-                times.append(run)
+        others = _OtherStreams(self._device, self._stream)
+        self._watch.elsewhere = others.note
+        try:
+            with self._device.on(self._stream):
+                for _ in range(runs):
+                    run, result = self._stopwatch.run(calls, flush=flush, pause=pause, enqueued=others.mark)
+                    times.append(run)
+                    if others.busy():
+                        self._notice(Reason.OFF_STREAM_WORK, _OFF_STREAM)
+        finally:
+            self._watch.elsewhere = None
         self._device.synchronise()
+        if self._device.settings() != self._settings:
+            self._notice(Reason.TIMER_TAMPERING, _CACHES)
         return times, result
 
     def settle(self) -> None:
@@ -179,15 +188,22 @@ class _OtherStreams:
         self._found: dict[int, Any] = {}
         self._marks: list[Any] = []
 
+    def note(self, number: int) -> bool:
+        """Take note of a stream that something is launched on; return whether it is another one, and new."""
+        new = number != self._own and number not in self._found
+        if new:
+            self._found[number] = self._device.numbered(number)
+        return new
+
     def delay(self, number: int) -> None:
         """Keep a stream busy for a moment, just before something is launched on it for the first time."""
-        if number != self._own and number not in self._found:
-            self._found[number] = self._device.numbered(number)
+        if self.note(number):
             with self._device.on(self._found[number]):
                 self._device.delay(DELAY)
 
     def mark(self) -> None:
         """Mark on each of them where the call's work ends."""
+        self._marks = []
         for stream in self._found.values():
             mark = self._device.marks()
             mark.record(stream)

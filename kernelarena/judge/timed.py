@@ -59,7 +59,12 @@ class Stopwatch:
         """Seconds that the host is expected to take for a run."""
 
     def run(
-        self, calls: Sequence[Callable[[], Any]], *, flush: bool = True, pause: float | None = None
+        self,
+        calls: Sequence[Callable[[], Any]],
+        *,
+        flush: bool = True,
+        pause: float | None = None,
+        enqueued: Callable[[], None] = lambda: None,
     ) -> tuple[Run, Any]:
         """Time some calls in a row.
 
@@ -71,22 +76,26 @@ class Stopwatch:
             Whether the caches are flushed before.
         pause
             Seconds for which the device waits before; None: for as long as the host is expected to take.
+        enqueued
+            Called when everything is enqueued, and before it is waited for.
 
         Returns
         -------
         Run, object
             The time, and what the last call returned.
         """
-        found, result = self._run(calls, flush, self._pause if pause is None else pause)
+        found, result = self._run(calls, flush, self._pause if pause is None else pause, enqueued)
         if pause is None and found.bound and self._pause < LONGEST_PAUSE:  # by the host's time that was seen now
-            found, result = self._run(calls, flush, self._pause)
+            found, result = self._run(calls, flush, self._pause, enqueued)
         return found, result
 
     @property
     def _pause(self) -> float:
         return min(max(SHORTEST_PAUSE, _MARGIN * self._host), LONGEST_PAUSE)
 
-    def _run(self, calls: Sequence[Callable[[], Any]], flush: bool, pause: float) -> tuple[Run, Any]:
+    def _run(
+        self, calls: Sequence[Callable[[], Any]], flush: bool, pause: float, enqueued: Callable[[], None]
+    ) -> tuple[Run, Any]:
         self._device.delay(pause)
         if flush:
             self._scrub.zero_()
@@ -97,6 +106,7 @@ class Stopwatch:
         host = _clock() - began
         bound = bool(self._start.query())
         self._end.record(self._stream)
+        enqueued()
         self._end.synchronize()
         self._host = host if bound else 0.8 * self._host + 0.2 * host
         seconds = self._start.elapsed_time(self._end) / 1e3

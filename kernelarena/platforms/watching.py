@@ -51,7 +51,7 @@ class Watch:
     def __init__(self) -> None:
         # That of a persona, so that one rule decides what was left to the framework, whatever the evidence.
         self.observer = _DeviceObserver(Ledger(), real=True)
-        self.elsewhere: Callable[[int], None] | None = None
+        self.elsewhere: Callable[[int], object] | None = None
 
     def going_to(self, stream: int) -> None:
         """Tell whoever wants to know that something is about to be launched."""
