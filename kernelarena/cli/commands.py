@@ -14,6 +14,8 @@ _COMMANDS: Final = {
     "sweep": ("kernelarena.cli.sweep:sweep", "Judge kernels on platforms and write a report."),
     "check": ("kernelarena.cli.check:check", "Judge one kernel, quickly, through the same gates."),
     "report": ("kernelarena.cli.report:report", "Write the reports of a run again, or print one."),
+    "compare": ("kernelarena.cli.compare:compare", "Say what became worse, or better, from one run to another."),
+    "trend": ("kernelarena.cli.trend:trend", "Follow kernels through a history of runs."),
     "platforms": (
         "kernelarena.cli.platforms:platforms",
         "The chips that are known, and what can be said of them here.",
@@ -52,6 +54,7 @@ Examples:
   kab-mc sweep                                       the shipped kernels on the quickstart's chips
   kab-mc sweep --platforms mi300,h100 --kernels my/  your kernels
   kab-mc check softmax.py --task softmax             one kernel, quickly
+  kab-mc compare BASE NEW --fail-on new-failures     fail a pipeline where kernels got worse
   kab-mc platforms list                              what can be known of each chip here
 
 Exit codes: 0 done; 1 a requested gate failed; 2 the input is wrong; 3 infrastructure kept it from finishing.

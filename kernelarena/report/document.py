@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any, Final, Literal
 
+from pydantic import BaseModel
+
 from kernelarena.spec import (
     Efficiency,
     Environment,
@@ -229,18 +231,24 @@ class Report(Model):
 
 
 def json_schema() -> dict[str, Any]:
-    """Return the JSON Schema of a report, from which ``schema/report-1.schema.json`` is written.
+    """Return the JSON Schema of a report, from which ``schema/report-1.schema.json`` is written."""
+    return published(Report, SCHEMA)
 
-    Unknown fields are allowed in it, though the models refuse them: a program that checks reports by it must go on
+
+def published(model: type[BaseModel], name: str) -> dict[str, Any]:
+    """Return the JSON Schema of a document whose ``schema_version`` is written as ``schema``.
+
+    Unknown fields are allowed in it, though the models refuse them: a program that checks documents by it must go on
     working when a later release adds a field.
     """
-    schema: dict[str, Any] = Report.model_json_schema(mode="serialization")
-    schema["properties"] = {"schema": {"const": SCHEMA}, **schema["properties"]}
+    schema: dict[str, Any] = model.model_json_schema(mode="serialization")
+    schema["properties"] = {"schema": {"const": name}, **schema["properties"]}
     del schema["properties"]["schema_version"]
-    schema["required"] = ["schema", *(name for name in schema["required"] if name != "schema_version")]
-    for model in (schema, *schema["$defs"].values()):
-        model.pop("additionalProperties", None)
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": "urn:kernelarena:report:1", **schema}
+    schema["required"] = ["schema", *(field for field in schema["required"] if field != "schema_version")]
+    for part in (schema, *schema["$defs"].values()):
+        part.pop("additionalProperties", None)
+    urn = "urn:" + name.replace(".", ":").replace("/", ":")
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": urn, **schema}
 
 
 def comparable(report: dict[str, Any]) -> dict[str, Any]:

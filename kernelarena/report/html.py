@@ -38,7 +38,7 @@ def render(view: View) -> str:
     """Return the report as one self-contained HTML page."""
     verdicts, run = view.data.verdicts, view.data.manifest
     return (
-        _environment()
+        environment()
         .get_template("report.html.j2")
         .render(
             view=view,
@@ -54,8 +54,9 @@ def render(view: View) -> str:
 
 
 @lru_cache(maxsize=1)
-def _environment() -> Environment:
-    environment = Environment(
+def environment() -> Environment:
+    """Return the template engine, set up so that whatever it prints is cleaned and escaped."""
+    engine = Environment(
         loader=PackageLoader("kernelarena.report"),
         autoescape=True,
         undefined=StrictUndefined,
@@ -63,7 +64,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {
+    engine.filters |= {
         "line": text.one_line,
         "log": lambda value: text.clean(value, limit=_LOG, width=400, keep="end"),
         "detail": lambda value: text.clean(value, limit=3_000),
@@ -73,7 +74,7 @@ def _environment() -> Environment:
         "percent": percent,
         "listing": text.listing,
     }
-    environment.globals |= {
+    engine.globals |= {
         "words": words,
         "plural": text.plural,
         "anchor": anchor,
@@ -87,7 +88,7 @@ def _environment() -> Environment:
         "Status": Status,
         "HIDDEN_FAMILIES": HIDDEN_FAMILIES,
     }
-    return environment
+    return engine
 
 
 def _finalize(value: Any) -> Any:

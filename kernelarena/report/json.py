@@ -7,6 +7,8 @@ import math
 from importlib import resources
 from typing import Any
 
+from pydantic import BaseModel
+
 from kernelarena import metrics
 from kernelarena.report import document, summary
 from kernelarena.report.text import clean
@@ -20,18 +22,28 @@ _FAILURES = 5
 
 def render(view: View) -> str:
     """Return the report as JSON text, without NaN or infinity, which are not JSON."""
-    return json.dumps(as_dict(view), ensure_ascii=False, allow_nan=False, indent=1) + "\n"
+    return written(as_dict(view))
 
 
 def as_dict(view: View) -> dict[str, Any]:
     """Return the report as plain data."""
-    dumped: dict[str, Any] = build(view).model_dump(mode="json")
+    return as_data(build(view))
+
+
+def as_data(document: BaseModel) -> dict[str, Any]:
+    """Return a document as plain data with harmless text, its ``schema_version`` written as ``schema``."""
+    dumped: dict[str, Any] = document.model_dump(mode="json")
     return {"schema": dumped.pop("schema_version"), **_plain(dumped)}
 
 
-def schema() -> dict[str, Any]:
-    """Return the JSON Schema that the package ships."""
-    text = (resources.files("kernelarena.report") / "schema" / "report-1.schema.json").read_text(encoding="utf-8")
+def written(data: dict[str, Any]) -> str:
+    """Return plain data as JSON text."""
+    return json.dumps(data, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
+
+
+def schema(name: str = "report") -> dict[str, Any]:
+    """Return a JSON Schema that the package ships: of a ``report``, a ``comparison`` or a ``trend``."""
+    text = (resources.files("kernelarena.report") / "schema" / f"{name}-1.schema.json").read_text(encoding="utf-8")
     found: dict[str, Any] = json.loads(text)
     return found
 
