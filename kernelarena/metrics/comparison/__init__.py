@@ -5,10 +5,12 @@ from kernelarena.metrics.comparison._conditions import CONDITIONS, Breach, Condi
 from kernelarena.metrics.comparison._environment import Difference
 from kernelarena.metrics.comparison._outcomes import Change, Outcome
 from kernelarena.metrics.comparison._resources import RESOURCES, ResourceChange
-from kernelarena.metrics.comparison._times import Pace, TimeChange
+from kernelarena.metrics.comparison._times import CONFIDENCE, RATE, Pace, TimeChange, decide, time_changes
 
 __all__ = [
     "CONDITIONS",
+    "CONFIDENCE",
+    "RATE",
     "RESOURCES",
     "Breach",
     "Change",
@@ -21,5 +23,7 @@ __all__ = [
     "TimeChange",
     "breaches",
     "compare",
+    "decide",
     "parse",
+    "time_changes",
 ]

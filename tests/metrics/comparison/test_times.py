@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernelarena.metrics.comparison import Pace, compare
-from kernelarena.metrics.comparison._times import decide, time_changes
+from kernelarena.metrics.comparison import Pace, compare, decide, time_changes
 from kernelarena.spec import Evidence, TimedShape
 from tests.metrics.comparison.conftest import measured, run, timed
 from tests.metrics.conftest import cell
