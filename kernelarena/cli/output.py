@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from pathlib import Path
+
+import click
 
 from kernelarena.cli.streams import emit
 from kernelarena.errors import InputError
@@ -13,8 +15,15 @@ from kernelarena.spec.places import Place, look, refusal
 STDOUT = Path("-")
 
 
-def form(given: str | None, output: Path | None, forms: Sequence[str]) -> str | None:
+def form(given: str | None, output: Path | None, suffixes: Mapping[str, str]) -> str | None:
     """Return the form that is asked for, by ``--format`` or by the suffix of ``--output``; None where neither is given.
+
+    Parameters
+    ----------
+    given, output
+        What the user wrote.
+    suffixes
+        The form that each suffix stands for.
 
     Raises
     ------
@@ -24,13 +33,14 @@ def form(given: str | None, output: Path | None, forms: Sequence[str]) -> str | 
     if given is not None or output is None:
         return given
     suffix = output.suffix.lstrip(".")
-    if suffix not in forms:
-        raise InputError(f"--output {output}: does not say which form; add --format {'|'.join(forms)}")
-    return suffix
+    if suffix not in suffixes:
+        known = "|".join(dict.fromkeys(suffixes.values()))
+        raise InputError(f"--output {output}: does not say which form; add --format {known}")
+    return suffixes[suffix]
 
 
-def deliver(text: str, output: Path) -> None:
-    """Put the text where the user wants it: on standard output, in the place of a file, or through a pipe or a device.
+def deliver(text: str | bytes, output: Path) -> None:
+    """Put a document where it is wanted: on standard output, in the place of a file, through a pipe or a device.
 
     Raises
     ------
@@ -38,14 +48,17 @@ def deliver(text: str, output: Path) -> None:
         If it cannot be written there.
     """
     if output == STDOUT:
-        emit(text)
+        if isinstance(text, bytes):
+            click.echo(text, nl=False)
+        else:
+            emit(text)
         return
     place = look(output)
     if place is Place.FOLDER:
         raise InputError(f"--output {output}: is a folder; name a file in it")
     try:
         if place is Place.OTHER:
-            output.write_text(text, encoding="utf-8", errors="replace")
+            output.write_bytes(text if isinstance(text, bytes) else text.encode("utf-8", "replace"))
         else:
             textfile.replace(output, text)
     except OSError as error:

@@ -6,20 +6,22 @@ from pathlib import Path
 
 import click
 
-from kernelarena.cli import options
+from kernelarena.cli import github, options
 from kernelarena.cli.output import STDOUT, deliver, form
-from kernelarena.report.files import FORMATS, STANDARD, render, write
+from kernelarena.report.files import FORMATS, STANDARD, SUFFIXES, render, write
+from kernelarena.spec import RunData
 from kernelarena.store import Run
 
 _HELP = f"""Write the reports of a run again, or one of them in the form that is wanted.
 
 RUN is the folder of a sweep, finished or not. Without options, {", ".join(f"report.{name}" for name in STANDARD)} in
-that folder are replaced.
+that folder are replaced. In a workflow on GitHub, the step's summary and annotations of the code are written as well.
 
 \b
 Examples:
   kab-mc report reports/20261130-142530-ab12
   kab-mc report reports/20261130-142530-ab12 --format csv
+  kab-mc report reports/20261130-142530-ab12 --format junit --output junit.xml
   kab-mc report reports/20261130-142530-ab12 --format md --output - | gh pr comment --body-file -
 """
 
@@ -39,9 +41,10 @@ Examples:
 )
 def report(run: Path, format_: str | None, output: Path | None) -> None:
     """Read the run, write what was asked for, and say where it is."""
-    chosen = form(format_, output, FORMATS)
+    chosen = form(format_, output, SUFFIXES)
     with Run.open(run) as opened:
         data = opened.data()
+    _tell_github(data)
     if output is None:
         for path in write(data, run, (chosen,) if chosen is not None else STANDARD).values():
             click.echo(path)
@@ -50,3 +53,14 @@ def report(run: Path, format_: str | None, output: Path | None) -> None:
     deliver(render(data, chosen), output)
     if output != STDOUT:
         click.echo(output)
+
+
+def _tell_github(data: RunData) -> None:
+    if (root := github.root()) is None:
+        return
+    from kernelarena.report import markdown
+    from kernelarena.report.github import commands
+    from kernelarena.report.view import arrange
+
+    view = arrange(data)
+    github.publish(markdown.render(view), commands(view, root))

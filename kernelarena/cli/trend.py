@@ -10,7 +10,7 @@ from kernelarena.cli import options
 from kernelarena.cli.output import STDOUT, deliver, form
 from kernelarena.cli.page import console
 from kernelarena.errors import InputError
-from kernelarena.report.comparison import FORMATS, history, render_trend, trend_page
+from kernelarena.report.comparison import FORMATS, SUFFIXES, history, render_trend, trend_page
 from kernelarena.spec import RunData
 from kernelarena.store import Run
 
@@ -39,7 +39,7 @@ def trend(runs: tuple[Path, ...], format_: str | None, output: Path | None) -> N
     """Read the runs, and print or write their history."""
     if len(runs) < 2:
         raise InputError(f"{runs[0]}: one run is no history; name at least two, the oldest first")
-    chosen = form(format_, output, FORMATS)
+    chosen = form(format_, output, SUFFIXES)
     steps = history([_data(path) for path in runs])
     if chosen is None:
         from kernelarena.report.pages import plain

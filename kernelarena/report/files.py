@@ -4,20 +4,36 @@ from __future__ import annotations
 
 import importlib
 from pathlib import Path
+from typing import Literal, overload
 
 from kernelarena.report.view import View, arrange
 from kernelarena.spec import RunData, textfile
 from kernelarena.spec.places import refusal
 
-_MODULES = {"html": "html", "md": "markdown", "json": "json", "csv": "csv"}
+_MODULES = {
+    "html": "html",
+    "md": "markdown",
+    "json": "json",
+    "csv": "csv",
+    "parquet": "parquet",
+    "junit": "junit",
+}
 FORMATS = tuple(_MODULES)
-"""The formats that a report can be written in, by file suffix."""
+"""The formats that a report can be written in."""
+SUFFIXES = {"xml" if name == "junit" else name: name for name in FORMATS}
+"""The format that a file's suffix stands for."""
 STANDARD = ("json", "md", "html")
 """Those that every run folder has."""
 
 
-def render(data: RunData, format: str) -> str:
-    """Return the report of a run as text.
+@overload
+def render(data: RunData, format: Literal["html", "md", "json", "csv", "junit"]) -> str: ...
+@overload
+def render(data: RunData, format: str) -> str | bytes: ...
+
+
+def render(data: RunData, format: str) -> str | bytes:
+    """Return the report of a run: text, but for Parquet, which is none.
 
     Raises
     ------
@@ -28,7 +44,7 @@ def render(data: RunData, format: str) -> str:
 
 
 def write(data: RunData, folder: Path, formats: tuple[str, ...] = STANDARD) -> dict[str, Path]:
-    """Write ``report.<format>`` into ``folder``, replacing each file in one step.
+    """Write ``report.<suffix>`` into ``folder``, replacing each file in one step.
 
     Parameters
     ----------
@@ -52,9 +68,10 @@ def write(data: RunData, folder: Path, formats: tuple[str, ...] = STANDARD) -> d
         If there is no room.
     """
     view = arrange(data)
+    suffix_of = {name: suffix for suffix, name in SUFFIXES.items()}
     written = {}
     for name in formats:
-        written[name] = folder / f"report.{name}"
+        written[name] = folder / f"report.{suffix_of[name]}"
         try:
             textfile.replace(written[name], _render(view, name))
         except OSError as error:
@@ -62,7 +79,7 @@ def write(data: RunData, folder: Path, formats: tuple[str, ...] = STANDARD) -> d
     return written
 
 
-def _render(view: View, format: str) -> str:
+def _render(view: View, format: str) -> str | bytes:
     # imported on demand: a template engine is nothing that a JSON report should wait for
-    text: str = importlib.import_module(f"kernelarena.report.{_MODULES[format]}").render(view)
+    text: str | bytes = importlib.import_module(f"kernelarena.report.{_MODULES[format]}").render(view)
     return text

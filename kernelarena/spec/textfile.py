@@ -59,8 +59,10 @@ def decode(data: bytes, where: str) -> str:
         raise InputError(f"{where}: not UTF-8 text ({hint})") from None
 
 
-def replace(path: Path, text: str) -> None:
+def replace(path: Path, text: str | bytes) -> None:
     """Replace ``path`` so that a reader sees the old text or the new, whatever happens in between.
+
+    Bytes are written as they are, for the few files that are no text.
 
     Raises
     ------
@@ -68,9 +70,10 @@ def replace(path: Path, text: str) -> None:
         If it cannot be written; the old file is untouched then.
     """
     draft = path.with_name(draft_name(path))
+    data = text if isinstance(text, bytes) else text.encode("utf-8", "backslashreplace")
     try:
-        with draft.open("w", encoding="utf-8", errors="backslashreplace", newline="") as file:
-            file.write(text)
+        with draft.open("wb") as file:
+            file.write(data)
             file.flush()
             os.fsync(file.fileno())
         draft.replace(path)

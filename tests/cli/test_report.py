@@ -63,6 +63,22 @@ def test_the_form_follows_from_the_suffix(made, tmp_path):
     assert json.loads((tmp_path / "x.txt").read_text())["cells"]
 
 
+def test_junit_and_parquet_by_their_suffix(made, tmp_path):
+    assert invoke(made, "--format", "junit").stdout.split() == [str(made / "report.xml")]
+    invoke(made, "--output", tmp_path / "x.xml")
+    assert (tmp_path / "x.xml").read_text() == (made / "report.xml").read_text()
+    invoke(made, "--output", tmp_path / "x.parquet")
+    assert (tmp_path / "x.parquet").read_bytes()[:4] == b"PAR1"
+    assert CliRunner().invoke(report, [str(made), "--format", "parquet", "--output", "-"]).stdout_bytes[:4] == b"PAR1"
+
+
+def test_in_a_workflow_on_github_the_step_has_a_summary(made, tmp_path, monkeypatch):
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "summary.md"))
+    invoke(made, "--format", "json", "--output", tmp_path / "x.json")
+    assert (tmp_path / "summary.md").read_text().startswith("## Kernel portability")
+
+
 def test_a_device_is_written_to_and_not_replaced(made, tmp_path):
     os.mkfifo(tmp_path / "pipe")
     got = []
@@ -98,7 +114,7 @@ def test_wrong_input_is_one_clear_line(made, arguments, message):
 def test_an_unknown_form_is_refused_with_the_known_ones(made):
     result = invoke(made, "--format", "pdf")
     assert result.exit_code == 2
-    assert "'html', 'md', 'json', 'csv'" in result.stderr
+    assert "'html', 'md', 'json', 'csv', 'parquet', 'junit'" in result.stderr
 
 
 def test_help_has_an_example():

@@ -47,7 +47,9 @@ def test_all_forms_agree_on_the_numbers(data):
     import csv
     import io
     import re
+    from xml.etree import ElementTree
 
+    import pyarrow.parquet
     from rich.console import Console
 
     from kernelarena.report.terminal import summary
@@ -61,6 +63,13 @@ def test_all_forms_agree_on_the_numbers(data):
         [c for c in cells if c["platform"] == p and c["status"] in ("pass", "fail")] for p in document["platforms"]
     ]
     assert [(sum(c["status"] == "pass" for c in own), len(own)) for own in judged] == expected
+    suites = ElementTree.fromstring(render(data, "junit"))
+    unknown = [int(suite.get("errors")) + int(suite.get("skipped")) for suite in suites]
+    totals = [int(suite.get("tests")) - out for suite, out in zip(suites, unknown, strict=True)]
+    failed = [int(suite.get("failures")) for suite in suites]
+    assert [(total - lost, total) for total, lost in zip(totals, failed, strict=True)] == expected
+    typed = pyarrow.parquet.read_table(io.BytesIO(render(data, "parquet"))).to_pylist()
+    assert [(row["platform"], row["status"]) for row in typed] == [(c["platform"], c["status"]) for c in cells]
     html = re.findall(r"<strong>(\d+)/(\d+)</strong>", render(data, "html"))
     markdown = re.findall(r"\*\*(\d+)/(\d+)\*\*", render(data, "md"))
     console = Console(file=io.StringIO(), width=200)

@@ -2,13 +2,14 @@
 
 from kernelarena.report.comparison.document import SCHEMA, TREND_SCHEMA, json_schema, trend_schema
 from kernelarena.report.comparison.history import Step, history
-from kernelarena.report.comparison.render import FORMATS, render, render_trend
+from kernelarena.report.comparison.render import FORMATS, SUFFIXES, render, render_trend
 from kernelarena.report.comparison.story import page
 from kernelarena.report.comparison.trend_story import trend_page
 
 __all__ = [
     "FORMATS",
     "SCHEMA",
+    "SUFFIXES",
     "TREND_SCHEMA",
     "Step",
     "history",

@@ -13,7 +13,8 @@ from kernelarena.report.comparison.trend_story import trend_page
 from kernelarena.report.pages import Page
 
 FORMATS = ("html", "md", "json")
-"""By file suffix."""
+SUFFIXES = {name: name for name in FORMATS}
+"""The format that a file's suffix stands for."""
 
 
 def render(found: Comparison, format: str, breaches: Sequence[Breach] = ()) -> str:
