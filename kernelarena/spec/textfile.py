@@ -70,10 +70,9 @@ def replace(path: Path, text: str | bytes) -> None:
         If it cannot be written; the old file is untouched then.
     """
     draft = path.with_name(draft_name(path))
-    data = text if isinstance(text, bytes) else text.encode("utf-8", "backslashreplace")
     try:
         with draft.open("wb") as file:
-            file.write(data)
+            file.write(text if isinstance(text, bytes) else text.encode("utf-8", "backslashreplace"))
             file.flush()
             os.fsync(file.fileno())
         draft.replace(path)
