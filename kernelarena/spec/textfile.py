@@ -72,7 +72,7 @@ def replace(path: Path, text: str | bytes) -> None:
     draft = path.with_name(draft_name(path))
     try:
         with draft.open("wb") as file:
-            file.write(text if isinstance(text, bytes) else text.encode("utf-8", "backslashreplace"))
+            file.write(text if isinstance(text, bytes) else bytes(text, "utf-8", "backslashreplace"))
             file.flush()
             os.fsync(file.fileno())
         draft.replace(path)
