@@ -27,11 +27,12 @@ from kernelarena.judge.failing import describe, show
 from kernelarena.judge.integrity.guard import Guard
 from kernelarena.judge.memory import Fence, Window
 from kernelarena.judge.stage import HostStage, Stage
-from kernelarena.judge.wire import Wire, WireError
+from kernelarena.judge.wire import ACT, Wire, WireError
 
 _MOST_OUTPUTS = 64
 """Described; that there are more is told by their number."""
 _clock = time.perf_counter  # kernels may replace it where others would look it up
+_METHODS = frozenset(dir(torch.Tensor))
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
 
 
@@ -49,7 +50,7 @@ def serve(wire: Wire, scratch: str, quota: sandbox.Quota) -> None:
     """
     faulthandler.enable(file=2, all_threads=False)
     faulthandler.register(signal.SIGUSR1, file=2, all_threads=False)
-    worker = Candidate(Path(scratch))
+    worker = Candidate(Path(scratch), wire)
     while True:
         try:
             request, files = wire.receive_with_files()
@@ -67,9 +68,18 @@ def serve(wire: Wire, scratch: str, quota: sandbox.Quota) -> None:
 
 
 class Candidate:
-    """The state of a candidate process between requests."""
+    """The state of a candidate process between requests.
 
-    def __init__(self, scratch: Path) -> None:
+    Parameters
+    ----------
+    scratch
+        Its folder.
+    wire
+        Where acts are told at once.
+    """
+
+    def __init__(self, scratch: Path, wire: Wire) -> None:
+        self._tell = wire.tell
         self.folder = scratch / "kernel"
         self.scratch = scratch
         self._stack = contextlib.ExitStack()
@@ -80,6 +90,7 @@ class Candidate:
         self._outputs: Window | None = None
         self._allocator: Allocator | None = None
         self._returned: tuple[object, ...] = ()
+        self._arguments: list[Any] = []
         self._timed: list[Window] = []
 
     def acts(self) -> list[dict[str, Any]]:
@@ -89,7 +100,8 @@ class Candidate:
 
     def _watch(self) -> None:
         """Begin to take note of what the kernel does: everything of ours is imported, and the platform's face is on."""
-        self._guard = Guard(self.folder, self.scratch)
+        tell = self._tell
+        self._guard = Guard(self.folder, self.scratch, lambda act: tell({ACT: act}))
         self._guard.arm()
 
     @contextlib.contextmanager
@@ -153,13 +165,16 @@ class Candidate:
         self._outputs = exchange.attach(outputs, ())
         self._outputs.fetch()
         allocator = self._allocator = Allocator(self._outputs.bytes, request["returned"], exchange.alignment)
-        arguments = [self._argument(item, inputs.bytes) for item in request["arguments"]]
+        if new:
+            # The same objects for the same addresses: whoever goes by id() then meets other values under it.
+            self._arguments = [self._argument(item, inputs.bytes) for item in request["arguments"]]
+        arguments = self._arguments
         try:
             with observer.call() as observed, ArenaMode(allocator, request["poison"], observer.ledger):
                 started = _clock()
                 result = self._stage.run(self.entry, arguments, held=bool(request.get("held")))
                 seconds = _clock() - started
-            returned = tuple(result) if isinstance(result, tuple | list) else (result,)
+            returned = _outputs_of(result)
             seen = observed.summary(returned[:_MOST_OUTPUTS])
             described = self._describe(returned)
             inputs.publish()
@@ -215,7 +230,7 @@ class Candidate:
         try:
             with observer.call() as observed:
                 runs, result = stage.time(order, request["runs"], flush=request["flush"], pause=request["pause"])
-            returned = tuple(result) if isinstance(result, tuple | list) else (result,)
+            returned = _outputs_of(result)
             seen = observed.summary(returned[:_MOST_OUTPUTS])
             described = self._describe(returned)
             for window in (*self._timed, self._outputs):
@@ -241,13 +256,13 @@ class Candidate:
 
     def _describe_output(self, output: object) -> dict[str, Any]:
         if not isinstance(output, torch.Tensor):
-            return {"type": type(output).__name__}
+            return {"type": type(output).__name__, "deferred": isinstance(output, tuple | list)}
         # What a class of the kernel's own answers may be computed when it is asked; bytes are not.
-        if type(output) not in _PLAIN:
+        if type(output) not in _PLAIN or any(name in _METHODS for name in vars(output)):
             return {"type": type(output).__name__, "deferred": True}
         if output.layout is not torch.strided or output.is_quantized or output.is_nested:
             return {"type": f"tensor of layout {output.layout}"}
-        output = output.detach()
+        output = torch.Tensor.detach(output)
         assert self._allocator is not None
         place = self._allocator.give_back(output)
         return {"dtype": dtype_name(output.dtype), "size": list(output.shape), "place": describe_place(place)}
@@ -255,3 +270,12 @@ class Candidate:
 
 def _fences(pairs: Sequence[Sequence[int]]) -> list[Fence]:
     return [(int(start), int(length)) for start, length in pairs]
+
+
+def _outputs_of(result: object) -> tuple[object, ...]:
+    """Return what an entry returned, one by one. A sequence that unpacks itself in its own way is left whole."""
+    for kind in (tuple, list):
+        if isinstance(result, kind):
+            own = any(getattr(type(result), name) is not getattr(kind, name) for name in ("__iter__", "__getitem__"))
+            return (result,) if own else tuple(result)
+    return (result,)

@@ -67,18 +67,19 @@ def _decide(zygote: Zygote, kernel: Kernel, task: TaskSource, platform: Platform
 
     job = compile_job(kernel, task, platform)
     events: list[object] = []
-    ended = deed = None
+    ended, said = None, ()
     seconds = sweep.deadlines.compile
     with Session(zygote, kernel, _QUOTA) as session:
         try:
             for message in session.stream({"do": "compile", "job": job.model_dump(mode="json")}, seconds):
                 if "done" in message:
-                    deed = acted(message, lambda file, line: line_of(kernel, file, line))
+                    said = message.get("acts", ())
                     break
                 events.append(message.get("event"))
         except CandidateEnded as end:
             ended = end
         log = session.log()
+    deed = acted({"acts": session.noticed or said}, lambda file, line: line_of(kernel, file, line))
     decision = decide(
         job, task.task, events, timed_out=ended is not None and ended.reason is Reason.TIMEOUT,
         exit_code=None if ended is None else ended.exit_code, log=log, deadline=seconds,

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import hashlib
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -27,6 +28,7 @@ from kernelarena.judge.arena import POISONS, InputArena, OutputArena
 from kernelarena.judge.inspection import Inspector, explain, raw
 from kernelarena.judge.memory import Exchange, HostExchange
 from kernelarena.judge.problems import Problem, Problems
+from kernelarena.judge.recollection import kept_inputs, partly_before, same, says_something
 from kernelarena.judge.session import Session
 from kernelarena.spec import Kernel, Reason, Shape, TaskSource, Trial
 
@@ -79,6 +81,8 @@ class Examiner:
         self._held: tuple[OutputArena, Outputs, list[torch.Tensor]] | None = None
         self._given: set[bytes] = set()
         self._waited = False
+        self._asked = False
+        self._last: list[torch.Tensor] = []
         self._spent = 0.0
         self._observed: list[dict[str, Any]] = []
 
@@ -113,10 +117,13 @@ class Examiner:
             finding = first
             if first.reason in (Reason.UNWRITTEN_OUTPUT, Reason.NON_FINITE):  # garbage, or computed from it
                 finding = self._under_other_garbage(problem, first)
-            elif first.reason is None and calls >= MOST_CALLS:
-                finding = self._varied(shape, seed, place, first)
+            elif first.reason in _WRONG:
+                finding = self._whatever_is_asked(shape, seed, place, first)
+            second = first
+            if first.reason is None and calls >= MOST_CALLS:
+                finding = second = self._varied(shape, seed, place, first)
             if finding.reason is None and calls > 1:
-                finding = self._repeated(problem, first)
+                finding = self._repeated(problem, first, second)
         finally:
             self._sent = None
             place.close()
@@ -137,6 +144,8 @@ class Examiner:
             return _launched(second, first)
         if self._late is Reason.OFF_STREAM_WORK and self._call(varied, place, POISONS[1]).reason is None:
             return replace(second, reason=self._late, detail=_TOO_EARLY)
+        if stale := self._kept_inputs(shape, seed, varied):
+            return replace(second, reason=Reason.CACHED_RESULT, detail=_KEPT_INPUT.format(stale))
         if self._elsewhere(varied, POISONS[0]).reason is None:
             return _unsteady(second)
         if self._elsewhere(self._problems.problem(self._task, shape, seed), POISONS[0]).reason is not None:
@@ -144,11 +153,31 @@ class Examiner:
             return replace(second, reason=Reason.NONDETERMINISTIC, detail=f"{why}: {second.detail}")
         return second
 
-    def _repeated(self, problem: Problem, first: Finding) -> Finding:
+    def _kept_inputs(self, shape: Shape, seed: int, varied: Problem) -> str:
+        """Return the inputs that a wrong answer to a varied question takes from the question before."""
+        first = self._problems.problem(self._task, shape, seed)
+        return kept_inputs(
+            first, varied, self._last, lambda inputs: self._problems.posed(self._task, shape, inputs, seed), self._right
+        )
+
+    def _whatever_is_asked(self, shape: Shape, seed: int, place: InputArena, first: Finding) -> Finding:
+        """Tell a wrong answer that was known before the question from others. Asked once per kernel."""
+        before, asked, self._asked = self._last, self._asked, True
+        if asked or not says_something(before):
+            return first
+        varied = self._problems.varied(self._task, shape, seed)
+        place.write(varied.inputs)
+        self._call(varied, place, POISONS[0])
+        return replace(first, reason=Reason.CACHED_RESULT, detail=_ANY) if same(before, self._last) else first
+
+    def _repeated(self, problem: Problem, first: Finding, second: Finding) -> Finding:
         """Ask the same at another place, under other garbage."""
         again = self._elsewhere(problem, POISONS[1])
         if again.reason in (Reason.MISMATCH, Reason.NON_FINITE, Reason.REDUCED_PRECISION):
             return _unsteady(again)
+        # What is launched once, to prepare something, is launched in the first call alone.
+        if again.reason is None and set(_kernels(second)) > set(_kernels(again)):
+            return replace(again, reason=Reason.CACHED_RESULT, detail=_FEWER)
         return _launched(again, first)
 
     def _under_other_garbage(self, problem: Problem, first: Finding) -> Finding:
@@ -173,7 +202,7 @@ class Examiner:
 
     def _call(self, problem: Problem, inputs: InputArena, poison: int, *, delayed: bool = False) -> Finding:
         outputs = OutputArena(problem.expected_bytes, poison, self._exchange)
-        keep = False
+        keep, self._last = False, []
         try:
             message = {
                 "do": "call",
@@ -215,29 +244,25 @@ class Examiner:
         self._observed.append(answer.observed)
         if (finding := self.inspector.misplaced(answer, problem, inputs, outputs)) is not None:
             return finding, None
-        returned = [output.read(outputs) for output in answer.outputs]
+        returned = self._last = [output.read(outputs) for output in answer.outputs]
         comparison = self.inspector.compare(problem, returned)
         seen = {form_digest(output) for output in returned if output.numel() * output.element_size() <= _HELD}
-        known = (bool(seen) and seen <= self._given) or (not comparison.passed and self._as_before(returned))
+        known = bool(seen) and seen <= self._given
         self._given |= seen
+        if comparison.passed and any(answer.observed.get("kept", ())):
+            return Finding(Reason.CACHED_RESULT, _SAME_MEMORY, observed=answer.observed), None
         if comparison.passed:
             return Finding(error=comparison.error, observed=answer.observed), (outputs, answer, returned)
         finding = explain(comparison, returned, answer.observed, outputs.poison)
         if self._becomes_right(problem, outputs):
             return replace(finding, reason=self._late, detail=_LATE), None
-        if known and finding.reason in _WRONG:
+        before = [] if self._held is None else self._held[2]
+        if known or same(before, returned) or partly_before(problem, returned, before, self._right):
             return replace(finding, reason=Reason.CACHED_RESULT, detail=_EARLIER), None
         return finding, None
 
-    def _as_before(self, returned: list[torch.Tensor]) -> bool:
-        """Whether outputs are those of the call before, bit by bit; of any size."""
-        if self._held is None:
-            return False
-        before = self._held[2]
-        return len(before) == len(returned) and all(
-            kept.shape == now.shape and torch.equal(raw(kept), raw(now))
-            for kept, now in zip(before, returned, strict=True)
-        )
+    def _right(self, problem: Problem, returned: Sequence[torch.Tensor]) -> bool:
+        return self.inspector.compare(problem, returned).passed
 
     def _becomes_right(self, problem: Problem, outputs: OutputArena) -> bool:
         """Whether outputs that are wrong are right a moment later. Asked once per kernel: it costs that moment."""
@@ -273,6 +298,13 @@ _TOO_EARLY = (
     "stream that does not wait for the caller's; launch on the current stream, or have the other one wait for it"
 )
 _EARLIER = "it returned the answer to inputs that it was given before; compute every call's answer from its inputs"
+_KEPT_INPUT = (
+    "it answered with input {} as it was in an earlier call; do not keep what follows from inputs from call to call"
+)
+_ANY = "it gives the same answer whatever it is asked; compute every call's answer from its inputs"
+_FEWER = (
+    "asked the same question again, it launched less than for another one; compute every call's answer from its inputs"
+)
 _LATE = "the answer was wrong when the call returned and right a moment later; finish the work before returning"
 _FROM_MEMORY = (
     "asked the same question again, it answered without launching anything; compute every call's answer from its inputs"
@@ -293,6 +325,12 @@ def _launched(finding: Finding, first: Finding) -> Finding:
     if finding.reason is None and first.launches and finding.launches == 0:
         return replace(finding, reason=Reason.CACHED_RESULT, detail=_FROM_MEMORY)
     return finding
+
+
+def _kernels(finding: Finding) -> Sequence[str]:
+    """Return the device functions that a call launched, as far as the candidate says so."""
+    names = finding.observed.get("kernels", ())
+    return [name for name in names if isinstance(name, str)] if isinstance(names, list | tuple) else ()
 
 
 def form_digest(output: torch.Tensor) -> bytes:

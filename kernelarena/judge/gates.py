@@ -126,7 +126,8 @@ def pass_gates(
                     break
     except GateFailed as failed:
         cell |= {"status": Status.FAIL, **failed.fields}
-    except CandidateEnded as ended:
+    except CandidateEnded as end:
+        ended = _rather_acted(end, session, kernel)
         gate = Gate.HIDDEN if len(trials) >= len(visible) else Gate.CORRECTNESS
         shape = [*visible, *hidden][len(trials)]
         detail = f"on {shape}: {ended.detail}"
@@ -194,7 +195,8 @@ def load(session: Session, kernel: Kernel, venue: Venue, sweep: Sweep) -> None:
     }
     try:
         answer = session.ask(request, sweep.deadlines.call)
-    except CandidateEnded as ended:
+    except CandidateEnded as end:
+        ended = _rather_acted(end, session, kernel)
         reason = Reason.COMPILE_TIMEOUT if ended.reason is Reason.TIMEOUT else ended.reason
         raise GateFailed(Gate.COMPILE, reason, f"importing the kernel: {ended.detail}", ended.location) from None
     if (deed := acted(answer, lambda file, line: line_of(kernel, file, line))) is not None:
@@ -206,6 +208,15 @@ def load(session: Session, kernel: Kernel, venue: Venue, sweep: Sweep) -> None:
         except ValidationError:
             raise GateFailed(Gate.COMPILE, Reason.JUDGE_TAMPERING, NO_ANSWER) from None
         raise GateFailed(Gate.COMPILE, *_load_failure(kernel, failed))
+
+
+def _rather_acted(ended: CandidateEnded, session: Session, kernel: Kernel) -> CandidateEnded:
+    """Return what the kernel did before its process ended, if anything that no kernel has a reason for was noticed."""
+    deed = acted({"acts": session.noticed}, lambda file, line: line_of(kernel, file, line))
+    if deed is None:
+        return ended
+    assert deed.reason is not None
+    return CandidateEnded(deed.reason, deed.detail, deed.location or ended.location)
 
 
 def _load_failure(kernel: Kernel, failed: LoadFailed) -> tuple[Reason, str, Location | None]:

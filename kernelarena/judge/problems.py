@@ -21,6 +21,7 @@ from kernelarena.spec import Platform, Shape, TaskSource
 _REMEMBERED = 256
 _REMEMBERED_BYTES = 2 << 30
 _ROWS = 8  # one row in so many changes, and at least one
+_ENDS = 4  # rows of no more elements change as a whole
 _ELEMENTS = 32  # where there is but one row: one element in so many
 
 
@@ -88,6 +89,10 @@ class Problems:
         """
         return self._remembered((task.digest, shape, seed, True), lambda: self._vary(task, shape, seed))
 
+    def posed(self, task: TaskSource, shape: Shape, inputs: dict[str, Any], seed: int) -> Problem:
+        """Return the problem that some inputs pose; it is not remembered."""
+        return self._answered(self.reference(task), shape, inputs, seed)
+
     def _draw(self, task: TaskSource, shape: Shape, seed: int) -> Problem:
         reference = self.reference(task)
         inputs = reference.draw(shape, self.platform, seed, self._device)
@@ -140,12 +145,17 @@ def mixed(first: torch.Tensor, second: torch.Tensor, seed: int) -> torch.Tensor:
     result = first.clone(memory_format=torch.contiguous_format)
     length = first.shape[-1] if first.dim() else 1
     rows = first.numel() // length
-    # One row of a matrix, one element of a vector; rows keep what they are, a row of one value among them. Every so
-    # many of them, from one that nobody can foresee: a list of places would take longer to draw than a kernel to run.
+    # One row of a matrix, one element of a vector. Every so many of them, from one that nobody can foresee: a list of
+    # places would take longer to draw than a kernel to run.
     width, step = (length, _ROWS) if rows > 1 else (1, _ELEMENTS)
     units = first.numel() // width
     start = seed % min(step, units)
-    result.view(units, width)[start::step] = second.contiguous().view(units, width)[start::step]
+    ours, theirs = result.view(units, width), second.contiguous().view(units, width)
+    # Half of the rows keep their ends, by which somebody may know them again.
+    inner = slice(1, -1) if width > _ENDS else slice(None)
+    outer, kept = (start + step, start) if seed & 64 else (start, start + step)
+    ours[outer :: 2 * step] = theirs[outer :: 2 * step]
+    ours[kept :: 2 * step, inner] = theirs[kept :: 2 * step, inner]
     return result
 
 

@@ -17,7 +17,7 @@ from typing import Any
 from kernelarena.judge import sandbox
 from kernelarena.judge.ending import HUNG_UP, UNASKED, CandidateEnded, died, outgrew, stopped
 from kernelarena.judge.nursery import remove_abandoned
-from kernelarena.judge.wire import Wire, WireError, WireTimeout
+from kernelarena.judge.wire import ACT, Wire, WireError, WireTimeout
 from kernelarena.judge.zygote import Zygote, ZygoteLost
 from kernelarena.spec import Kernel, Location, Reason
 
@@ -26,6 +26,7 @@ __all__ = ["CandidateEnded", "Session", "line_of", "locate", "remove_abandoned"]
 _LOG_TAIL = 16 << 10
 _PIPE = 1 << 20  # bytes
 _MESSAGE = 8 << 20  # bytes; a hostile message costs the judge many times its size
+_ACTS = 20  # kept
 _TALK = 64 << 20  # bytes in answer to one request, in however many messages
 _LAST_WORDS = 0.3  # seconds for the candidate to print its stack
 _VERDICT = 2.0  # seconds for its first process to say how it ended
@@ -49,6 +50,8 @@ class Session:
         Where the kernel's files lie, as the candidate sees it; the host need not have such a folder.
     isolation
         Which layers keep the candidate from what is not its own.
+    noticed
+        What the candidate told of the kernel's acts, at once when it noticed them.
     """
 
     def __init__(self, zygote: Zygote, kernel: Kernel, quota: sandbox.Quota | None = None) -> None:
@@ -57,6 +60,7 @@ class Session:
         self._kernel = kernel
         check_names(kernel)
         self._ended = False
+        self.noticed: list[Any] = []
         self._tail = b""
         self._log, log = os.pipe()
         os.set_blocking(self._log, False)
@@ -99,12 +103,22 @@ class Session:
             If the candidate went away through no doing of its own.
         """
         request = {"id": secrets.token_hex(8), **request}
-        if self._take() is not None:
-            raise self._give_up(UNASKED)
+        while (early := self._take()) is not None:
+            if not self._notes(early):
+                raise self._give_up(UNASKED)
         answer = next(self.stream(request, seconds, files))
         if answer.get("id") != request["id"]:
             raise self._give_up(UNASKED)
-        return answer
+        said = answer.get("acts", [])
+        return {**answer, "acts": [*self.noticed, *said] if isinstance(said, list) else said}
+
+    def _notes(self, message: dict[str, Any]) -> bool:
+        """Keep what a message tells of an act; return whether it is one that does."""
+        if message.keys() != {ACT}:
+            return False
+        if len(self.noticed) < _ACTS:
+            self.noticed.append(message[ACT])
+        return True
 
     def stream(self, request: dict[str, Any], seconds: float, files: Sequence[int] = ()) -> Iterator[dict[str, Any]]:
         """Send a request and yield messages as they come, for as long as the caller wants more.
@@ -130,7 +144,8 @@ class Session:
             message = self._receive(deadline, seconds)
             if self._wire.received - heard > _TALK:
                 raise self._give_up((Reason.JUDGE_TAMPERING, f"it sent more than {_TALK >> 20} MiB in one answer"))
-            yield message
+            if not self._notes(message):
+                yield message
 
     def _receive(self, deadline: float, seconds: float) -> dict[str, Any]:
         while True:

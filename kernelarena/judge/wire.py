@@ -7,10 +7,12 @@ unpickled, evaluated or trusted to be well formed. Open files travel beside a me
 from __future__ import annotations
 
 import array
+import contextlib
 import json
 import select
 import socket
 import struct
+import sys
 import time
 from collections.abc import Sequence
 from typing import Any
@@ -18,6 +20,11 @@ from typing import Any
 MAX_MESSAGE = 64 << 20
 """Bytes; an honest answer is far smaller."""
 MAX_FILES = 4
+SPOKEN = "kernelarena.wire"
+"""Audit event of every message in either direction: only the harness's own loop has one to send."""
+ACT = "act"
+"""Key of the one message that comes unasked: something that the kernel did and no kernel has a reason for."""
+_TELLING = 1.0  # seconds
 _HEADER = struct.Struct("<IB")  # bytes of the body, number of open files
 
 
@@ -86,6 +93,15 @@ class Wire:
         WireTimeout
             If the deadline passed.
         """
+        sys.audit(SPOKEN)
+        self._send(message, files, deadline)
+
+    def tell(self, message: dict[str, Any]) -> None:
+        """Send a message that nobody asked for; where the other side is gone or does not read, nothing happens."""
+        with contextlib.suppress(WireError, WireTimeout):
+            self._send(message, (), time.monotonic() + _TELLING)
+
+    def _send(self, message: dict[str, Any], files: Sequence[int], deadline: float | None) -> None:
         body = json.dumps(message, separators=(",", ":"), allow_nan=True).encode("utf-8", "replace")
         data = memoryview(_HEADER.pack(len(body), len(files)) + body)
         rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", list(files)).tobytes())] if files else []
@@ -120,6 +136,7 @@ class Wire:
 
     def receive_with_files(self, deadline: float | None = None) -> tuple[dict[str, Any], list[int]]:
         """Return the next message and the open files beside it, which the caller owns."""
+        sys.audit(SPOKEN)
         while (received := self._take()) is None:
             self._fill(deadline)
         return received

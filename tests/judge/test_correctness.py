@@ -55,7 +55,7 @@ CHEATS = {
     ),
     "finished by a thread": (
         "import threading, time\ndef entry(x):\n    x = x.contiguous()\n    y = torch.empty_like(x)\n"
-        "    def later(z=run(x, torch.empty_like(x))):\n        time.sleep(0.05)\n        y.copy_(z)\n"
+        "    def later(z=run(x, torch.empty_like(x))):\n        time.sleep(0.2)\n        y.copy_(z)\n"
         "    threading.Thread(target=later).start()\n    return y\n",
         Reason.DEFERRED_WORK,
     ),

@@ -54,6 +54,8 @@ class Guard:
         The kernel's files.
     scratch
         What the candidate may write to.
+    tell
+        Called with each act at once: a kernel that never returns cannot keep it to itself.
     """
 
     acts: Callable[[], list[dict[str, Any]]]
@@ -62,8 +64,8 @@ class Guard:
     A function of the object's own, so that a kernel that replaces methods of this class changes nothing.
     """
 
-    def __init__(self, folder: Path, scratch: Path) -> None:
-        origins, notes, names = Origins(folder, scratch), Notes(), prepare()
+    def __init__(self, folder: Path, scratch: Path, tell: Callable[[dict[str, Any]], None] = lambda _: None) -> None:
+        origins, notes, names = Origins(folder, scratch), Notes(tell), prepare()
         names.settle()
         watch_ours(names)
         self._state = state = State(origins, names)
@@ -104,9 +106,16 @@ class Guard:
 
 
 class Notes:
-    """Acts, each once."""
+    """Acts, each once.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    tell
+        Called with each.
+    """
+
+    def __init__(self, tell: Callable[[dict[str, Any]], None]) -> None:
+        self._tell = tell
         self._acts: list[dict[str, Any]] = []
         self._known: set[str] = set()
 
@@ -118,9 +127,9 @@ class Notes:
         self._known.add(key)
         file, line = place
         where = f" ({file}:{line})" if file and line else ""
-        self._acts.append(
-            {"reason": reason.value, "detail": f"it {seen[:300]}{where}; {advice}", "file": file[:300], "line": line}
-        )
+        act = {"reason": reason.value, "detail": f"it {seen[:300]}{where}; {advice}", "file": file[:300], "line": line}
+        self._acts.append(act)
+        self._tell(dict(act))
 
     def all(self) -> list[dict[str, Any]]:
         """Return what was noted, in order."""

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from kernelarena.judge.integrity.files import Files
 from kernelarena.judge.integrity.names import Names
 from kernelarena.judge.integrity.origin import PLUMBING
+from kernelarena.judge.wire import SPOKEN
 from kernelarena.spec import Reason
 
 # Functions below look here, and not where a kernel may put others.
@@ -38,6 +39,7 @@ class Rule(NamedTuple):
 
 _DIRECT: frozenset[str] = frozenset()
 _NETWORK = PLUMBING | {"socket", "ssl", "urllib", "http", "ftplib", "smtplib", "requests", "urllib3", "asyncio"}
+_SPEECH = PLUMBING | {"kernelarena.judge.wire"}
 _FORKS = PLUMBING | {"multiprocessing.process", "multiprocessing.context", "multiprocessing.popen_fork"}
 _PROCESSES = PLUMBING | {"subprocess", "multiprocessing.process", "signal"}
 _LEAVE_PROCESSES = "a kernel has no business with processes that it did not start; remove the call"
@@ -104,6 +106,7 @@ def rules(files: Files, names: Names, is_library: Callable[[str], bool]) -> dict
         "os.truncate": Rule(lambda path, _: files.opened(path, os.O_WRONLY), _LEAVE_FILES),
         "os.chmod": Rule(lambda path, _, here: files.changed(path, here), _LEAVE_FILES),
         "shutil.rmtree": Rule(lambda path, here=-1: files.changed(path, here), _LEAVE_FILES),
+        SPOKEN: Rule(lambda: "speaks to the judge in the harness's name", _LEAVE_INTERPRETER, _SPEECH),
         "gc.get_objects": Rule(lambda *_: "asks the garbage collector for all objects", _LEAVE_INTERPRETER, _DIRECT),
         "gc.get_referrers": Rule(lambda *_: "asks who refers to an object", _LEAVE_INTERPRETER, _DIRECT),
         "gc.get_referents": Rule(lambda *_: "asks what an object refers to", _LEAVE_INTERPRETER, _DIRECT),
