@@ -90,16 +90,19 @@ def verify_kernels(
     records = [_Record(kernel) for kernel in kernels]
     cells = [(record, seed) for record in records for seed in seeds]
     judged = _one_by_one if jobs == 1 else _side_by_side
-    with Steps("cells", len(cells)) as steps:
-        work = [_Work(record.kernel, tasks[record.kernel.task], platform, seed) for record, seed in cells]
-        # Verdicts come in the order of the cells.
-        for (record, seed), verdict in zip(cells, judged(work, jobs), strict=True):
-            record.add(seed, verdict)
-            steps.done(f"{record.kernel.id}, {record.accepted} of {record.seeds} accepted")
-    if as_json:
-        print_json([_plain(record, platform) for record in records])
-    else:
-        console().print(_page(records))
+    try:
+        with Steps("cells", len(cells)) as steps:
+            work = [_Work(record.kernel, tasks[record.kernel.task], platform, seed) for record, seed in cells]
+            # Verdicts come in the order of the cells.
+            for (record, seed), verdict in zip(cells, judged(work, jobs), strict=True):
+                record.add(seed, verdict)
+                steps.done(f"{record.kernel.id}, {record.accepted} of {record.seeds} accepted")
+    finally:  # hours of judging are not lost when the last of them is interrupted
+        if begun := [record for record in records if record.seeds]:
+            if as_json:
+                print_json([_plain(record, platform) for record in begun])
+            else:
+                console().print(_page(begun))
     for record in records:
         for seed, verdict in record.infra:
             raise InfraError(f"{record.kernel.id} with seed {seed} could not be judged: {verdict.detail}")
