@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from kernelarena.metrics import RAN
 from kernelarena.metrics.comparison import (
     Breach,
     Change,
@@ -104,8 +105,8 @@ def _resources(found: Comparison) -> str:
 
 
 def _warnings(found: Comparison) -> list[str]:
-    texts = []
-    if not found.same_shapes:
+    texts, ran = [], set(RAN)
+    if not found.same_shapes and any({outcome.base.evidence, outcome.new.evidence} & ran for outcome in found.outcomes):
         texts.append(
             "The runs drew different hidden shapes and inputs, so that what only the hidden gate decided is not "
             "compared; sweep with the --hidden-seed of the base to match them."
@@ -188,7 +189,8 @@ def _needs(title: str, changes: list[ResourceChange], *, secondary: bool = False
     ]
     columns = ("kernel", "platform", "device function", "resource", "base", "new", "specialisation")
     note = "From what was compiled; the specialisation that changed most speaks for its function."
-    return Section(title, columns, rows, note, numeric=frozenset({"base", "new"}), secondary=secondary)
+    numeric, long = frozenset({"base", "new"}), frozenset({"specialisation"})
+    return Section(title, columns, rows, note, numeric=numeric, long=long, secondary=secondary)
 
 
 def _unmatched(found: Comparison) -> Section:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from kernelarena.metrics import RAN
 from kernelarena.metrics.comparison import Change, Pace
 from kernelarena.report.comparison.history import Step
 from kernelarena.report.pages import Page, Section
@@ -55,7 +56,8 @@ def _sentences(steps: Sequence[Step]) -> list[str]:
 
 
 def _warnings(steps: Sequence[Step]) -> list[str]:
-    if all(step.since is None or step.since.same_shapes for step in steps):
+    ran = any(evidence in RAN for _, evidence in _columns(steps))
+    if not ran or all(step.since is None or step.since.same_shapes for step in steps):
         return []
     return ["Not all runs drew the same hidden shapes and inputs; what only the hidden gate decided is not compared."]
 

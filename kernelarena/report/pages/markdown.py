@@ -18,7 +18,7 @@ def render(page: Page) -> str:
     parts = []
     for index, section in enumerate(page.shown):
         share = room // (len(page.shown) - index)  # what one leaves over is for those that follow
-        text = _section(section, share)
+        text = _section(section.without_long(), share)
         if len(text) + 2 <= room:
             room -= len(text) + 2
             parts.append(text)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 
 @dataclass(frozen=True)
@@ -17,8 +17,16 @@ class Section:
     """What a reader should know of it, in a sentence or two of ours."""
     numeric: frozenset[str] = frozenset()
     """Columns of numbers, which are set to the right."""
+    long: frozenset[str] = frozenset()
+    """Columns of texts so long that only a page with room for them shows them."""
     secondary: bool = False
     """Whether it can be folded away."""
+
+    def without_long(self) -> Section:
+        """Return the section as it fits where there is little room."""
+        kept = [at for at, name in enumerate(self.columns) if name not in self.long]
+        rows = [tuple(row[at] for at in kept) for row in self.rows]
+        return replace(self, columns=tuple(self.columns[at] for at in kept), rows=rows)
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ def write(page: Page, console: Console) -> None:
     for section in page.shown:
         console.print()
         console.print(Text(one_line(section.title), style="bold"))
-        console.print(_table(section))
+        console.print(_table(section.without_long()))
         if (left := len(section.rows) - MOST_ROWS) > 0:
             console.print(Text(f"… and {plural(left, 'more row')}; --output FILE.html has all of them"))
     if page.footer:

@@ -110,10 +110,12 @@ def test_regressions_stand_before_improvements_and_the_environment_before_both()
 
 
 def test_what_limits_the_answer_is_said():
-    other = run([cell("a", "p")], source="other", hidden_seed_sha256="1" * 64)
+    other = run([cell("a", "p"), measured("f", "p")], source="other", hidden_seed_sha256="1" * 64)
     warnings = page(comparison.compare(BASE, other)).warnings
+    compiled = run([cell("a", "p")], hidden_seed_sha256="1" * 64)  # where nothing ran, no shape was drawn
+    assert not any("hidden shapes" in text for text in page(comparison.compare(BASE, compiled)).warnings)
     assert any("different hidden shapes" in text for text in warnings)
-    assert any("1 kernel differs between the runs" in text for text in warnings)
+    assert any("2 kernels differ between the runs" in text for text in warnings)
     assert "The new run is not finished." in warnings
     again = run([measured("f", "p", timed(1, 1.0))], versions={"torch": "2.14.0"}, finished="2026-12-01")
     assert any("The baseline is not the same" in text for text in page(comparison.compare(BASE, again)).warnings)

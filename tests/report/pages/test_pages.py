@@ -80,6 +80,15 @@ def test_the_terminal_shows_the_first_rows_within_its_width():
         assert "… and 5 more rows" in " ".join(text.split())
 
 
+def test_long_texts_are_shown_where_there_is_room():
+    told = page(sections=[Section("S", ("a", "why", "b"), [("x", "because", "y")], long=frozenset({"why"}))])
+    assert "because" in html.render(told)
+    for write in (markdown.render, printed):
+        assert "because" not in write(told)
+        assert "x" in write(told)
+    assert "| a | b |\n| --- | --- |\n| x | y |" in markdown.render(told)
+
+
 def test_html_cuts_tables_that_no_one_reads(monkeypatch):
     monkeypatch.setattr(html, "MOST_ROWS", 3)
     text = html.render(page(sections=[Section("S", ("kernel",), [(f"k{i}",) for i in range(5)])]))
