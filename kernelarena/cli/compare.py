@@ -7,12 +7,12 @@ from pathlib import Path
 import click
 
 from kernelarena.cli import github, options
+from kernelarena.cli.loading import load
 from kernelarena.cli.output import STDOUT, deliver, form
 from kernelarena.cli.page import console
 from kernelarena.errors import KernelArenaError
 from kernelarena.metrics import comparison
 from kernelarena.report.comparison import FORMATS, SUFFIXES, page, render
-from kernelarena.store import Run
 
 _NAMED = 3
 """Places of a condition that are named on standard error."""
@@ -60,10 +60,7 @@ def compare(base: Path, new: Path, fail_on: tuple[str, ...], format_: str | None
     """Compare, print or write what differs, and hold it against the conditions."""
     conditions = comparison.parse(",".join(fail_on)) if fail_on else []
     chosen = form(format_, output, SUFFIXES)
-    with Run.open(base) as opened:
-        before = opened.data()
-    with Run.open(new) as opened:
-        found = comparison.compare(before, opened.data())
+    found = comparison.compare(load(base), load(new))
     breaches = comparison.breaches(found, conditions)
     if github.root() is not None:
         github.publish(render(found, "md", breaches))

@@ -7,10 +7,10 @@ from pathlib import Path
 import click
 
 from kernelarena.cli import github, options
+from kernelarena.cli.loading import load
 from kernelarena.cli.output import STDOUT, deliver, form
 from kernelarena.report.files import FORMATS, STANDARD, SUFFIXES, render, write
 from kernelarena.spec import RunData
-from kernelarena.store import Run
 
 _HELP = f"""Write the reports of a run again, or one of them in the form that is wanted.
 
@@ -42,8 +42,7 @@ Examples:
 def report(run: Path, format_: str | None, output: Path | None) -> None:
     """Read the run, write what was asked for, and say where it is."""
     chosen = form(format_, output, SUFFIXES)
-    with Run.open(run) as opened:
-        data = opened.data()
+    data = load(run)
     _tell_github(data)
     if output is None:
         for path in write(data, run, (chosen,) if chosen is not None else STANDARD).values():

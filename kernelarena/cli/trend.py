@@ -7,12 +7,11 @@ from pathlib import Path
 import click
 
 from kernelarena.cli import options
+from kernelarena.cli.loading import load
 from kernelarena.cli.output import STDOUT, deliver, form
 from kernelarena.cli.page import console
 from kernelarena.errors import InputError
 from kernelarena.report.comparison import FORMATS, SUFFIXES, history, render_trend, trend_page
-from kernelarena.spec import RunData
-from kernelarena.store import Run
 
 _HELP = """Follow kernels through a history of runs.
 
@@ -40,7 +39,7 @@ def trend(runs: tuple[Path, ...], format_: str | None, output: Path | None) -> N
     if len(runs) < 2:
         raise InputError(f"{runs[0]}: one run is no history; name at least two, the oldest first")
     chosen = form(format_, output, SUFFIXES)
-    steps = history([_data(path) for path in runs])
+    steps = history([load(path) for path in runs])
     if chosen is None:
         from kernelarena.report.pages import plain
 
@@ -50,8 +49,3 @@ def trend(runs: tuple[Path, ...], format_: str | None, output: Path | None) -> N
     deliver(render_trend(steps, chosen), place)
     if place != STDOUT:
         click.echo(place)
-
-
-def _data(path: Path) -> RunData:
-    with Run.open(path) as opened:
-        return opened.data()

@@ -1,7 +1,8 @@
 """The models of ``report.json``: what its fields mean, and what its JSON Schema is made from.
 
 Fields are added, never renamed. Everything that differs between two runs of the same kernels under the same seed
-(dates, durations, what came from a cache) is in ``run`` or named in `VOLATILE`, so that a comparison can leave it out.
+(dates, durations, what a clock or a meter said, what came from a cache) is in ``run`` or named in `VOLATILE`, so that a
+comparison can leave it out.
 """
 
 from __future__ import annotations
@@ -27,11 +28,12 @@ from kernelarena.spec import (
     Sweep,
     Tally,
     Telemetry,
+    TimedShape,
 )
 from kernelarena.spec.base import Model
 
 SCHEMA: Final = "kernelarena.report/1"
-VOLATILE: Final = frozenset({"duration_s", "attempts", "cached", "telemetry"})
+VOLATILE: Final = frozenset({"duration_s", "attempts", "cached", "telemetry", "timings", "speedup", "efficiency"})
 """Fields of a cell that say how it was judged and not what was found."""
 
 
@@ -186,6 +188,8 @@ class Cell(Model):
     telemetry: Telemetry | None
     toolchain: str | None
     notes: tuple[str, ...]
+    timings: tuple[TimedShape, ...]
+    """What was timed, shape by shape; empty where nothing was."""
     launches: LaunchSummary
     trials: TrialSummary
     log: str

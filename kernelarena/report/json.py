@@ -84,6 +84,9 @@ def _cell(verdict: Verdict) -> document.Cell:
             **shared,
             "hidden": _sorted(verdict.hidden),
             "speedup": _finite_speedup(verdict.speedup),
+            "timings": tuple(
+                timed.model_copy(update={"speedup": _finite_speedup(timed.speedup)}) for timed in verdict.timings
+            ),
             "log": clean(verdict.log, limit=_LOG, keep="end"),
         },
         launches=document.LaunchSummary(

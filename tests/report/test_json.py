@@ -8,7 +8,7 @@ import pytest
 from kernelarena.report.document import comparable, json_schema
 from kernelarena.report.json import as_dict, render, schema
 from kernelarena.report.view import arrange
-from kernelarena.spec import Evidence, Reason, Speedup, Status, Trial
+from kernelarena.spec import Evidence, Reason, Shape, Speedup, Status, TimedShape, Trial
 
 
 @pytest.fixture(scope="module")
@@ -180,3 +180,17 @@ def test_an_empty_run_has_a_report(make):
 
 def test_every_status_is_reported(report):
     assert {cell["status"] for cell in report["cells"]} == {str(status) for status in Status}
+
+
+def test_timed_shapes_are_told_and_fit_the_schema(make):
+    shape = Shape(dims={"M": 2}, dtype="float16")
+    known = TimedShape(
+        shape=shape, kernel=2e-5, baseline=3e-5, speedup=Speedup(median=1.5, ci=(1.4, 1.6), baseline="eager")
+    )
+    odd = known.model_copy(update={"speedup": Speedup(median=1.5, ci=(0.0, float("inf")), baseline="eager")})
+    verdict = make.verdict("rope-half", "mi300", evidence=Evidence.MEASURED, timings=(known, odd))
+    document = as_dict(arrange(make.data([verdict])))
+    jsonschema.Draft202012Validator(_closed(schema())).validate(document)
+    told = document["cells"][0]["timings"]
+    assert (told[0]["kernel"], told[0]["speedup"]["ci"], told[1]["speedup"]) == (2e-5, [1.4, 1.6], None)
+    assert "timings" not in comparable(document)["cells"][0]

@@ -1,0 +1,30 @@
+from __future__ import annotations
+
+import gc
+
+import pytest
+
+from kernelarena.cli.loading import load
+from kernelarena.errors import InputError
+from kernelarena.store import Run
+from tests.report.conftest import Factory
+
+
+@pytest.mark.parametrize("collecting", [True, False])
+def test_a_run_is_read_and_the_collector_is_as_it_was(tmp_path, collecting):
+    make = Factory()
+    verdicts = [make.verdict("rope-half", p) for p in ("cpu", "mi300")]
+    data = make.data(verdicts, hidden_seed=None, hidden_seed_sha256=None)
+    with Run.create(tmp_path / "run", data.manifest, data.platforms, data.tasks, data.kernels.values()) as run:
+        for verdict in verdicts:
+            run.record(verdict)
+    try:
+        gc.enable() if collecting else gc.disable()
+        assert load(tmp_path / "run").verdicts == tuple(verdicts)
+        assert gc.isenabled() == collecting
+        with pytest.raises(InputError, match="no such run folder"):
+            load(tmp_path / "none")
+        assert gc.isenabled() == collecting
+    finally:
+        gc.enable()
+        gc.unfreeze()
