@@ -26,14 +26,13 @@ from kernelarena.judge.device_stage import DeviceAccess, DeviceStage
 from kernelarena.judge.failing import describe, show
 from kernelarena.judge.integrity.guard import Guard
 from kernelarena.judge.memory import Fence, Window
+from kernelarena.judge.plain import is_deferred, outputs_of
 from kernelarena.judge.stage import HostStage, Stage
 from kernelarena.judge.wire import ACT, Wire, WireError
 
 _MOST_OUTPUTS = 64
 """Described; that there are more is told by their number."""
 _clock = time.perf_counter  # kernels may replace it where others would look it up
-_METHODS = frozenset(dir(torch.Tensor))
-_PLAIN = (torch.Tensor, torch.nn.Parameter)
 
 
 def serve(wire: Wire, scratch: str, quota: sandbox.Quota) -> None:
@@ -174,9 +173,10 @@ class Candidate:
                 started = _clock()
                 result = self._stage.run(self.entry, arguments, held=bool(request.get("held")))
                 seconds = _clock() - started
-            returned = _outputs_of(result)
+            returned = outputs_of(result)
+            deferred = [is_deferred(output) for output in returned[:_MOST_OUTPUTS]]  # before anything else reads them
             seen = observed.summary(returned[:_MOST_OUTPUTS])
-            described = self._describe(returned)
+            described = self._describe(returned, deferred)
             inputs.publish()
             self._outputs.publish()
         except BaseException as error:
@@ -193,7 +193,7 @@ class Candidate:
         assert self._outputs is not None
         self._allocator.forget_returned()
         try:
-            described = self._describe(self._returned)
+            described = self._describe(self._returned, [is_deferred(output) for output in self._returned])
             self._outputs.publish()
         except BaseException as error:
             return {"failed": describe(error)}
@@ -230,9 +230,10 @@ class Candidate:
         try:
             with observer.call() as observed:
                 runs, result = stage.time(order, request["runs"], flush=request["flush"], pause=request["pause"])
-            returned = _outputs_of(result)
+            returned = outputs_of(result)
+            deferred = [is_deferred(output) for output in returned[:_MOST_OUTPUTS]]  # before anything else reads them
             seen = observed.summary(returned[:_MOST_OUTPUTS])
-            described = self._describe(returned)
+            described = self._describe(returned, deferred)
             for window in (*self._timed, self._outputs):
                 window.publish()
         except BaseException as error:
@@ -250,16 +251,16 @@ class Candidate:
             entry.device = entry.argument = True
         return tensor
 
-    def _describe(self, returned: tuple[object, ...]) -> list[dict[str, Any]]:
+    def _describe(self, returned: tuple[object, ...], deferred: Sequence[bool]) -> list[dict[str, Any]]:
         self._returned = returned
-        return [self._describe_output(output) for output in returned[:_MOST_OUTPUTS]]
+        return [
+            {"type": type(output).__name__, "deferred": True} if late else self._describe_output(output)
+            for output, late in zip(returned[:_MOST_OUTPUTS], deferred, strict=False)
+        ]
 
     def _describe_output(self, output: object) -> dict[str, Any]:
         if not isinstance(output, torch.Tensor):
-            return {"type": type(output).__name__, "deferred": isinstance(output, tuple | list)}
-        # What a class of the kernel's own answers may be computed when it is asked; bytes are not.
-        if type(output) not in _PLAIN or any(name in _METHODS for name in vars(output)):
-            return {"type": type(output).__name__, "deferred": True}
+            return {"type": type(output).__name__}
         if output.layout is not torch.strided or output.is_quantized or output.is_nested:
             return {"type": f"tensor of layout {output.layout}"}
         output = torch.Tensor.detach(output)
@@ -270,12 +271,3 @@ class Candidate:
 
 def _fences(pairs: Sequence[Sequence[int]]) -> list[Fence]:
     return [(int(start), int(length)) for start, length in pairs]
-
-
-def _outputs_of(result: object) -> tuple[object, ...]:
-    """Return what an entry returned, one by one. A sequence that unpacks itself in its own way is left whole."""
-    for kind in (tuple, list):
-        if isinstance(result, kind):
-            own = any(getattr(type(result), name) is not getattr(kind, name) for name in ("__iter__", "__getitem__"))
-            return (result,) if own else tuple(result)
-    return (result,)

@@ -123,7 +123,7 @@ class Examiner:
             if first.reason is None and calls >= MOST_CALLS:
                 finding = second = self._varied(shape, seed, place, first)
             if finding.reason is None and calls > 1:
-                finding = self._repeated(problem, first, second)
+                finding = self._repeated(problem, seed, first, second)
         finally:
             self._sent = None
             place.close()
@@ -144,7 +144,7 @@ class Examiner:
             return _launched(second, first)
         if self._late is Reason.OFF_STREAM_WORK and self._call(varied, place, POISONS[1]).reason is None:
             return replace(second, reason=self._late, detail=_TOO_EARLY)
-        if stale := self._kept_inputs(shape, seed, varied):
+        if stale := self._kept_inputs(shape, seed, self._problems.problem(self._task, shape, seed), varied):
             return replace(second, reason=Reason.CACHED_RESULT, detail=_KEPT_INPUT.format(stale))
         if self._elsewhere(varied, POISONS[0]).reason is None:
             return _unsteady(second)
@@ -153,11 +153,10 @@ class Examiner:
             return replace(second, reason=Reason.NONDETERMINISTIC, detail=f"{why}: {second.detail}")
         return second
 
-    def _kept_inputs(self, shape: Shape, seed: int, varied: Problem) -> str:
-        """Return the inputs that a wrong answer to a varied question takes from the question before."""
-        first = self._problems.problem(self._task, shape, seed)
+    def _kept_inputs(self, shape: Shape, seed: int, before: Problem, asked: Problem) -> str:
+        """Return the inputs that the last answer, a wrong one, takes from the question before."""
         return kept_inputs(
-            first, varied, self._last, lambda inputs: self._problems.posed(self._task, shape, inputs, seed), self._right
+            before, asked, self._last, lambda inputs: self._problems.posed(self._task, shape, inputs, seed), self._right
         )
 
     def _whatever_is_asked(self, shape: Shape, seed: int, place: InputArena, first: Finding) -> Finding:
@@ -170,10 +169,14 @@ class Examiner:
         self._call(varied, place, POISONS[0])
         return replace(first, reason=Reason.CACHED_RESULT, detail=_ANY) if same(before, self._last) else first
 
-    def _repeated(self, problem: Problem, first: Finding, second: Finding) -> Finding:
+    def _repeated(self, problem: Problem, seed: int, first: Finding, second: Finding) -> Finding:
         """Ask the same at another place, under other garbage."""
         again = self._elsewhere(problem, POISONS[1])
         if again.reason in (Reason.MISMATCH, Reason.NON_FINITE, Reason.REDUCED_PRECISION):
+            if second is not first:
+                varied = self._problems.varied(self._task, problem.shape, seed)
+                if stale := self._kept_inputs(problem.shape, seed, varied, problem):
+                    return replace(again, reason=Reason.CACHED_RESULT, detail=_KEPT_INPUT.format(stale))
             return _unsteady(again)
         # What is launched once, to prepare something, is launched in the first call alone.
         if again.reason is None and set(_kernels(second)) > set(_kernels(again)):

@@ -12,6 +12,7 @@ import torch
 
 from kernelarena.judge.copying import CopyExchange
 from kernelarena.judge.memory import Exchange
+from kernelarena.judge.plain import is_deferred, outputs_of
 from kernelarena.judge.timed import Run, Stopwatch
 from kernelarena.platforms.backend import backend_for
 from kernelarena.platforms.watching import watched
@@ -216,13 +217,17 @@ class _OtherStreams:
 
 def _samples(result: Any) -> list[torch.Tensor]:
     """Copy both ends of every output, on the current stream."""
-    outputs = result if isinstance(result, tuple | list) else (result,)
-    return [end.clone() for output in outputs for end in _ends(output)]
+    return [end.clone() for output in outputs_of(result) for end in _ends(output)]
 
 
 def _ends(output: Any) -> Iterator[torch.Tensor]:
     # Of a class of the kernel's own, looking may compute; the judge refuses those anyway.
-    if type(output) is not torch.Tensor or output.layout is not torch.strided or not output.numel():
+    if (
+        not isinstance(output, torch.Tensor)
+        or is_deferred(output)
+        or output.layout is not torch.strided
+        or not output.numel()
+    ):
         return
     raw = _raw(output.detach())
     yield raw[:_SAMPLE]
