@@ -31,6 +31,8 @@ _JUDGES_SHARE = 0.45
 """Of the device's memory: what the judge's own may, for truths; what is shared and both contexts take the rest."""
 _LARGEST_SHARE = 1 / 64
 """Of the device's memory: the tensors of one hidden shape. Its truth takes a dozen copies of them in float64."""
+_LARGEST = 1 << 29
+"""Bytes of them at most: many times what any cache holds, and truths take a second where shapes are larger."""
 _CACHE = 1 << 28
 """Bytes that are flushed where the platform file does not say how large the last-level cache is."""
 _FLUSHED = 2
@@ -90,7 +92,7 @@ class Bench:
             late=Reason.OFF_STREAM_WORK,
             prepare={"device": told.model_dump()},
             always=True,
-            max_bytes=int(_LARGEST_SHARE * total),
+            max_bytes=min(int(_LARGEST_SHARE * total), _LARGEST),
         )
         self.timing = TimingBench(self.venue, backend.name, present[0], total, _QUOTA)
         self.suspect = True

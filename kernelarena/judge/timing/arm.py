@@ -64,6 +64,9 @@ class Request:
     """By the judge's clock, monotonic ns."""
     ended: int
     observed: dict[str, Any]
+    """Of one call, on average."""
+    idle: bool
+    """Whether fewer launches were seen than calls were made."""
 
 
 class TimedArm:
@@ -158,11 +161,12 @@ class TimedArm:
             if len(times) != count:
                 raise ValueError(f"{len(times)} times for {count} runs")
             answer = Answer.model_validate(message)
+            observed, idle = _each(answer.observed, count * calls), answer.observed.get("launches", 0) < count * calls
             if audited:
                 self._audit(answer, order[-1])
-        except (ValidationError, ValueError, TypeError, KeyError) as error:
+        except (ValidationError, ValueError, TypeError, KeyError, AttributeError) as error:
             raise self._failure(Finding(Reason.JUDGE_TAMPERING, f"{NO_ANSWER} ({type(error).__name__})")) from None
-        return Request(times, began, ended, _each(answer.observed, count * calls))
+        return Request(times, began, ended, observed, idle)
 
     def _refill(self, calls: int, audited: bool) -> list[int]:
         """Put fresh values into every place that is going to be used; return the places in the order of use."""

@@ -30,7 +30,7 @@ from kernelarena.protocol.timing import (
     least_time,
     measure,
 )
-from kernelarena.spec import Efficiency, Gate, Kernel, Reason, Shape, Speedup, TaskSource, TimedShape
+from kernelarena.spec import Efficiency, Gate, Kernel, Language, Reason, Shape, Speedup, TaskSource, TimedShape
 from kernelarena.spec.roofline import roofline
 
 EVENT_STEP = 0.5e-6
@@ -136,6 +136,8 @@ class Timer:
         def check(request: Request) -> None:
             if (why := not_its_own(request.observed, kernel, task, shape)) is not None:
                 raise TimingFailed(Finding(*why))
+            if request.idle and kernel.language is not Language.TORCH:
+                raise TimingFailed(Finding(Reason.CACHED_RESULT, _IDLE))
 
         first = {arm: _quickest(timed.runs(3, audit=True)) for arm, timed in arms.items()}
         calls = calls_per_sample(min(first.values()), EVENT_STEP)
@@ -182,6 +184,9 @@ class Timer:
     def _efficiency(self, task: TaskSource, shape: Shape, timing: Timing) -> float | None:
         roof = roofline(task.task, shape, self._venue.problems.platform)
         return None if roof is None or timing.kernel is None else roof.seconds / timing.kernel.median.value
+
+
+_IDLE = "it launched less often than it was called; compute every call's answer from its inputs"
 
 
 def timed_shapes(task: TaskSource) -> list[Shape]:

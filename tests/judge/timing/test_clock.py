@@ -20,7 +20,7 @@ class Arm:
         assert not flush
         host = calls * (self.host + self.busy)
         seconds = 150 * US + max(pause, host) + calls * self.device
-        return Request((), 0, int(seconds * 1e9), {})
+        return Request((), 0, int(seconds * 1e9), {}, idle=False)
 
 
 @pytest.mark.parametrize("device", [3 * US, 40 * US, 1000 * US, 0.2])
