@@ -67,6 +67,8 @@ class Answer(Outputs):
 
     blocks: tuple[Block, ...]
     observed: dict[str, Any] = {}
+    late: bool = False
+    """Whether anything was launched between the answer before and this call."""
     seconds: Annotated[float, Field(ge=0)] = 0.0
     """In the entry, by the candidate's clock."""
 

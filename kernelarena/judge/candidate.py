@@ -90,6 +90,7 @@ class Candidate:
         self._allocator: Allocator | None = None
         self._returned: tuple[object, ...] = ()
         self._arguments: list[Any] = []
+        self._account: tuple[Any, int] | None = None
         self._timed: list[Window] = []
 
     def acts(self) -> list[dict[str, Any]]:
@@ -168,6 +169,7 @@ class Candidate:
             # The same objects for the same addresses: whoever goes by id() then meets other values under it.
             self._arguments = [self._argument(item, inputs.bytes) for item in request["arguments"]]
         arguments = self._arguments
+        late = self._late()
         try:
             with observer.call() as observed, ArenaMode(allocator, request["poison"], observer.ledger):
                 started = _clock()
@@ -176,13 +178,24 @@ class Candidate:
             returned = outputs_of(result)
             deferred = [is_deferred(output) for output in returned[:_MOST_OUTPUTS]]  # before anything else reads them
             seen = observed.summary(returned[:_MOST_OUTPUTS])
+            self._account = observed, observed.launches
             described = self._describe(returned, deferred)
             inputs.publish()
             self._outputs.publish()
         except BaseException as error:
             return {"failed": describe(error)}
         blocks = [block.model_dump() for block in allocator.blocks]
-        return {"outputs": described, "count": len(returned), "blocks": blocks, "observed": seen, "seconds": seconds}
+        return {
+            "outputs": described, "count": len(returned), "blocks": blocks, "observed": seen, "seconds": seconds,
+            "late": late,
+        }  # fmt: skip
+
+    def _late(self) -> bool:
+        """Whether anything was launched since the last call was answered for."""
+        if self._account is None:
+            return False
+        observed, launches = self._account
+        return bool(observed.launches > launches)
 
     def again(self, request: dict[str, Any], files: list[int]) -> dict[str, Any]:
         """Describe the outputs of the last call once more, after everything that could be pending had its chance."""

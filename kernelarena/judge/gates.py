@@ -115,7 +115,7 @@ def pass_gates(
             for gate, shapes in ((Gate.CORRECTNESS, visible), (Gate.HIDDEN, hidden)):
                 for trial in _gate(examiner, venue, gate, shapes, kernel, task, sweep, hidden_seed):
                     trials.append(trial)
-                    if trial.reason in _FATAL:
+                    if trial.reason in _FATAL or _named(trial):
                         break
                 if any(not trial.passed for trial in trials):
                     break
@@ -247,14 +247,16 @@ def _gate(
         # A wrong answer of a kernel that never launched anything is wrong because it launched nothing.
         idle = not launched and not any(call.get("launches") for call in observed)
         launched = launched or not idle
-        named = (
-            trial.reason is not None and trial.reason.group is ReasonGroup.INTEGRITY
-        )  # work that is put off launches late
-        if trial.passed or (idle and not named):
+        if trial.passed or (idle and not _named(trial)):  # work that is put off launches late
             for call in observed:
                 if (why := not_its_own(call, kernel, task, shape)) is not None:
                     raise GateFailed(Gate.COMPILE, *why)
         yield trial
+
+
+def _named(trial: Trial) -> bool:
+    """Whether a trial showed deceit: nothing that follows says more."""
+    return trial.reason is not None and trial.reason.group is ReasonGroup.INTEGRITY
 
 
 def not_its_own(observed: dict[str, Any], kernel: Kernel, task: TaskSource, shape: Shape) -> tuple[Reason, str] | None:

@@ -74,6 +74,8 @@ class Inspector:
         ValueError
             If the answer speaks of memory that there is not.
         """
+        if answer.late:
+            return Finding(Reason.DEFERRED_WORK, _LATE_LAUNCH, observed=answer.observed)
         if (overrun := outputs.overrun(answer.blocks)) is not None:
             return Finding(Reason.OUT_OF_BOUNDS_WRITE, f"{overrun}; is a store without a mask?")
         if (name := inputs.mutated()) is not None:
@@ -108,6 +110,7 @@ class Inspector:
         return line_of(self._kernel, file, line)
 
 
+_LATE_LAUNCH = "kernels were launched after an earlier call had returned; finish the work before returning"
 _OWN_CLASS = "it returns a '{}', a class of its own that may compute when it is looked at; return a plain tensor"
 
 

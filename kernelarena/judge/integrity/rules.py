@@ -46,6 +46,7 @@ _LEAVE_PROCESSES = "a kernel has no business with processes that it did not star
 _LEAVE_NETWORK = "kernels run without a network; bring what the kernel needs in its folder"
 _LEAVE_FILES = "a kernel may write to its working folder and to temporary ones; keep to those"
 _LEAVE_INTERPRETER = "the interpreter's own objects are not a kernel's to look through or to change; remove the call"
+_NAMED = "give generated code a name of its own"
 _LEAVE_TRACING = "whatever watches the interpreter also watches the harness; remove the call"
 
 _SYMBOLS = frozenset(
@@ -120,8 +121,8 @@ def rules(files: Files, names: Names, is_library: Callable[[str], bool]) -> dict
         "object.__setattr__": Rule(
             lambda owner, name, *_: _replaces(names, owner, name), "leave functions that are not the kernel's alone"
         ),
-        "compile": Rule(lambda _, name: _dresses(is_library, name), "give generated code a name of its own"),
-        "code.__new__": Rule(lambda _, name, *__: _dresses(is_library, name), "give generated code a name of its own"),
+        "compile": Rule(lambda _, name: _dresses(is_library, name), _NAMED, _DIRECT),
+        "code.__new__": Rule(lambda _, name, *__: _dresses(is_library, name), _NAMED, _DIRECT),
     }
     table.update(
         {

@@ -143,14 +143,19 @@ def unwatched(names: Names) -> Iterator[tuple[str, ModuleType]]:
             yield name, module
 
 
+_FACE_OF_CLOCKS = ".device_namespace"
+"""The module whose streams and events a persona shows in place of a device's."""
+
+
 def watch_ours(names: Names) -> None:
     """Watch every function, class and constant of such modules."""
     for name, module in [*unwatched(names)]:
         held = vars(module)
-        names.module(module, _JUDGE, [key for key in held if key[:2] != "__"])
+        reason = _TIMER if name.endswith(_FACE_OF_CLOCKS) else _JUDGE
+        names.module(module, reason, [key for key in held if key[:2] != "__"])
         for value in [*held.values()]:
             if isinstance(value, type) and value.__module__ == name:
-                names.methods(value, _JUDGE, f"{name}.{value.__qualname__}", closed=True)
+                names.methods(value, reason, f"{name}.{value.__qualname__}", closed=True)
     names.loaded = len(sys.modules)
 
 
