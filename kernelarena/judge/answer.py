@@ -20,7 +20,7 @@ from kernelarena.spec.vocabulary import ReasonGroup
 class Returned(Model):
     """One output as the candidate describes it."""
 
-    type: str = "Tensor"
+    type: Annotated[str, Field(max_length=200)] = "Tensor"
     deferred: bool = False
     """Whether it is a tensor of a class that is not torch's own."""
     dtype: str = ""

@@ -267,19 +267,23 @@ class Candidate:
     def _describe(self, returned: tuple[object, ...], deferred: Sequence[bool]) -> list[dict[str, Any]]:
         self._returned = returned
         return [
-            {"type": type(output).__name__, "deferred": True} if late else self._describe_output(output)
+            {"type": _class(output), "deferred": True} if late else self._describe_output(output)
             for output, late in zip(returned[:_MOST_OUTPUTS], deferred, strict=False)
         ]
 
     def _describe_output(self, output: object) -> dict[str, Any]:
         if not isinstance(output, torch.Tensor):
-            return {"type": type(output).__name__}
+            return {"type": _class(output)}
         if output.layout is not torch.strided or output.is_quantized or output.is_nested:
             return {"type": f"tensor of layout {output.layout}"}
         output = torch.Tensor.detach(output)
         assert self._allocator is not None
         place = self._allocator.give_back(output)
         return {"dtype": dtype_name(output.dtype), "size": list(output.shape), "place": describe_place(place)}
+
+
+def _class(output: object) -> str:
+    return type(output).__name__[:100]
 
 
 def _fences(pairs: Sequence[Sequence[int]]) -> list[Fence]:

@@ -27,7 +27,7 @@ from kernelarena.judge.answer import NO_ANSWER, Answer, Finding, Outputs
 from kernelarena.judge.arena import POISONS, InputArena, OutputArena
 from kernelarena.judge.inspection import Inspector, explain, raw
 from kernelarena.judge.memory import Exchange, HostExchange
-from kernelarena.judge.problems import Problem, Problems
+from kernelarena.judge.problems import Problem, Problems, another_seed
 from kernelarena.judge.recollection import kept_inputs, partly_before, same, says_something
 from kernelarena.judge.session import Session
 from kernelarena.spec import Kernel, Reason, Shape, TaskSource, Trial
@@ -164,9 +164,9 @@ class Examiner:
         before, asked, self._asked = self._last, self._asked, True
         if asked or not says_something(before):
             return first
-        varied = self._problems.varied(self._task, shape, seed)
-        place.write(varied.inputs)
-        self._call(varied, place, POISONS[0])
+        other = self._problems.problem(self._task, shape, another_seed(seed))
+        place.write(other.inputs)
+        self._call(other, place, POISONS[0])
         return replace(first, reason=Reason.CACHED_RESULT, detail=_ANY) if same(before, self._last) else first
 
     def _repeated(self, problem: Problem, seed: int, first: Finding, second: Finding) -> Finding:
@@ -325,7 +325,8 @@ def _unsteady(wrong: Finding) -> Finding:
 
 def _launched(finding: Finding, first: Finding) -> Finding:
     """Hold a right answer against whether anything was launched for it, as was for the first."""
-    if finding.reason is None and first.launches and finding.launches == 0:
+    computed = finding.observed.get("operators")  # by the framework: that has a name of its own
+    if finding.reason is None and first.launches and finding.launches == 0 and not computed:
         return replace(finding, reason=Reason.CACHED_RESULT, detail=_FROM_MEMORY)
     return finding
 

@@ -55,5 +55,5 @@ def locate_failure(failure: Failure, find: Callable[[str, int], Location | None]
 
 def one_line(text: str, limit: int = 300) -> str:
     """Return ``text`` on one line, shortened in the middle when it is long."""
-    text = " ".join(text.split())
+    text = " ".join(text.encode("utf-8", "replace").decode().split())  # half a character cannot be printed
     return text if len(text) <= limit else f"{text[: limit // 2]} … {text[-limit // 2 :]}"

@@ -95,6 +95,10 @@ HONEST = {
         f"    thread = threading.Thread(target=lambda: made.append({RUN}))\n"
         "    thread.start()\n    thread.join()\n    return made[0]\n"
     ),
+    "a check of the inputs and a log line": (
+        "def entry(x):\n    x = x.contiguous()\n    torch._assert_async((x == x).any())\n"
+        "    print('absmax', x.abs().amax().cpu())\n    return run(x, torch.empty_like(x))\n"
+    ),
     "a view of a larger allocation": (
         "def entry(x):\n    x = x.contiguous()\n    room = torch.empty(x.numel() + 64, dtype=x.dtype, device='cuda')\n"
         "    y = room[32 : 32 + x.numel()].view(x.shape)\n    return run(x, y)\n"
@@ -106,6 +110,17 @@ HONEST = {
 def test_what_only_looks_like_it_passes(verdict, body):
     found = verdict(body)
     assert found.status is Status.PASS, f"{found.reason}: {found.detail}"
+
+
+def test_who_forgets_the_row_is_wrong_and_no_cheat(verdict):
+    body = (
+        "@triton.jit\ndef first_row(x_ptr, y_ptr, N, BLOCK: tl.constexpr):\n"
+        "    c = tl.arange(0, BLOCK)\n    x = tl.load(x_ptr + c, mask=c < N)\n"
+        "    tl.store(y_ptr + tl.program_id(0) * N + c, x + 1, mask=c < N)\n"
+        "def entry(x):\n    x = x.contiguous()\n    y = torch.empty_like(x)\n    M, N = x.shape\n"
+        "    first_row[(M,)](x, y, N, BLOCK=triton.next_power_of_2(N))\n    return y\n"
+    )
+    assert verdict(body).reason is Reason.MISMATCH
 
 
 @pytest.mark.parametrize(
@@ -123,6 +138,16 @@ TAMPERING = {
     ),
     "a comparison replaced at import": (
         f"torch.allclose = lambda *a, **k: True\ndef entry(x):\n    return {RUN}\n", Reason.JUDGE_TAMPERING,
+    ),
+    "around the modes": (
+        "from torch.utils._mode_utils import no_dispatch\ndef entry(x):\n    with no_dispatch():\n        z = x + 0\n"
+        f"    return {RUN.replace('x.contiguous()', 'z.contiguous()')}\n",
+        Reason.JUDGE_TAMPERING,
+    ),
+    "below the dispatcher": (
+        "keys = torch._C.DispatchKeySet(torch._C.DispatchKey.Python)\ndef entry(x):\n"
+        f"    with torch._C._ExcludeDispatchKeyGuard(keys):\n        z = x + 0\n    return {RUN}\n",
+        Reason.JUDGE_TAMPERING,
     ),
     "hunting, then raising": (
         "import gc\ndef entry(x):\n    found = [o for o in gc.get_objects() if isinstance(o, torch.Tensor)]\n"

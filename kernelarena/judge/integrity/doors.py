@@ -25,7 +25,11 @@ _DOORS = {
     "torch._C": (
         "_DisableTorchDispatch", "_get_dispatch_stack_at", "_get_dispatch_mode", "_unset_dispatch_mode",
         "_pop_torch_dispatch_stack", "_get_function_stack_at", "_pop_torch_function_stack",
+        "_ExcludeDispatchKeyGuard", "_ForceDispatchKeyGuard", "_AutoDispatchBelowAutograd",
+        "_AutoDispatchBelowADInplaceOrView",
     ),
+    "torch.utils._mode_utils": ("no_dispatch",),
+    "torch._ops:OpOverload": ("redispatch",),
 }  # fmt: skip
 _THROUGH = frozenset({"contextlib", "functools"})
 _ADVICE = "torch's modes are how the harness sees what a kernel leaves to the framework; remove the call"
@@ -38,11 +42,14 @@ def close_doors(origins: Origins, note: Note) -> None:
 
     Modules of torch that took these functions at import go on without; what they do is not the kernel's doing.
     """
-    for module_name, names in _DOORS.items():
+    for where, names in _DOORS.items():
+        module_name, _, class_name = where.partition(":")
         module = importlib.import_module(module_name)
+        owner = getattr(module, class_name) if class_name else module
         for name in names:
-            if (real := getattr(module, name, None)) is not None:  # versions of torch differ by a few
-                setattr(module, name, _watched(real, f"{module_name}.{name}", origins, note))
+            if (real := getattr(owner, name, None)) is not None:  # versions of torch differ by a few
+                label = ".".join(filter(None, (module_name, class_name, name)))
+                setattr(owner, name, _watched(real, label, origins, note))
 
 
 def _watched(real: Callable[..., Any], label: str, origins: Origins, note: Note) -> Callable[..., Any]:

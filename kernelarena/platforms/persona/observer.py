@@ -41,6 +41,8 @@ _METADATA = {
     _aten.is_same_size, _aten.lift, _aten.resize_as_, _aten._efficientzerotensor, _aten.sym_size, _aten.sym_stride,
     _aten.sym_numel, _aten.sym_storage_offset,
 }  # fmt: skip
+_LOOKS = {_aten._local_scalar_dense, _aten._assert_async}
+"""Host code looks at a value, and nothing else becomes of it."""
 FRAMEWORK = frozenset({"aten", "prims", "quantized", "mkldnn", "mkl", "torchvision"})
 """Namespaces of operators that are the framework's own; a kernel may register others for itself."""
 _SKIP_ELEMENTS = 2**22
@@ -193,8 +195,10 @@ class Observer(TorchDispatchMode):  # type: ignore[no-untyped-call]
     ) -> None:
         packet = func.overloadpacket
         origins = [entry for entry in map(self.ledger.find, sources) if entry is not None]
-        if packet is _aten._local_scalar_dense:
-            self.observed.read(origins)
+        if packet in _LOOKS or (packet in _MOVE and sum(result.numel() for result in results) == 1):
+            self.observed.read(
+                origins
+            )  # or it is taken along, a single number: what is made of it counts where it goes
         if func.is_view or packet in _METADATA or packet in _ALLOCATE:
             return
         targets = [entry for entry in map(self.ledger.find, (*results, *written)) if entry is not None]
