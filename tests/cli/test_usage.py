@@ -11,7 +11,7 @@ from kernelarena.cli import run
         (["swep"], "no such command 'swep'; did you mean 'sweep'?"),
         (["platforms", "lst"], "platforms: no such command 'lst'; did you mean 'list'?"),
         (["tasks", "shw"], "tasks: no such command 'shw'; did you mean 'show'?"),
-        (["zzz"], "no such command 'zzz'; known: check, platforms, report, sweep, tasks"),
+        (["zzz"], "no such command 'zzz'; known: check, compare, platforms, report, sweep, tasks, trend"),
         (["--versoin"], "no such option '--versoin'; did you mean '--version'?"),
         (["sweep", "--platfrms", "x"], "sweep: no such option '--platfrms'; did you mean '--platforms' or "),
         (["check", "-x"], "check: no such option '-x'; "),
