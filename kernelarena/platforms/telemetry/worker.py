@@ -28,9 +28,13 @@ def take_sample(probe: Probe) -> Sample:
 
 
 class Recorder:
-    """Samples at a steady rate and answers requests in between."""
+    """Samples at a steady rate and answers requests in between.
+
+    Make it before anything is said to whoever wants the samples: they may end at any time after that.
+    """
 
     def __init__(self, probe: Probe, hertz: float, keep: int) -> None:
+        self._parent = os.getppid()
         self._probe = probe
         self._period = 1.0 / hertz
         self._kept: deque[Sample] = deque(maxlen=keep)
@@ -48,8 +52,8 @@ class Recorder:
         answers
             Where one line of JSON goes for each ``take``.
         """
-        parent, due, pending = os.getppid(), time.monotonic(), b""
-        while os.getppid() == parent:
+        due, pending = time.monotonic(), b""
+        while os.getppid() == self._parent:
             # A lost device is never asked again: a driver that is gone may not come back from the call.
             wait = 0.5 if self._lost else max(0.0, min(0.5, due - time.monotonic()))
             if select.select([requests], [], [], wait)[0]:
