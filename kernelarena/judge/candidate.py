@@ -29,6 +29,7 @@ from kernelarena.judge.memory import Fence, Window
 from kernelarena.judge.plain import is_deferred, outputs_of
 from kernelarena.judge.stage import HostStage, Stage
 from kernelarena.judge.wire import ACT, Wire, WireError
+from kernelarena.platforms.persona.account import Observed
 
 _MOST_OUTPUTS = 64
 """Described; that there are more is told by their number."""
@@ -90,7 +91,7 @@ class Candidate:
         self._allocator: Allocator | None = None
         self._returned: tuple[object, ...] = ()
         self._arguments: list[Any] = []
-        self._account: tuple[Any, int] | None = None
+        self._account: tuple[Observed, int] | None = None
         self._timed: list[Window] = []
 
     def acts(self) -> list[dict[str, Any]]:
@@ -175,27 +176,21 @@ class Candidate:
                 started = _clock()
                 result = self._stage.run(self.entry, arguments, held=bool(request.get("held")))
                 seconds = _clock() - started
-            returned = outputs_of(result)
-            deferred = [is_deferred(output) for output in returned[:_MOST_OUTPUTS]]  # before anything else reads them
-            seen = observed.summary(returned[:_MOST_OUTPUTS])
-            self._account = observed, observed.launches
-            described = self._describe(returned, deferred)
+            told = self._told(result, observed)
+            self._account = observed, told["observed"]["launches"]
             inputs.publish()
             self._outputs.publish()
         except BaseException as error:
             return {"failed": describe(error)}
         blocks = [block.model_dump() for block in allocator.blocks]
-        return {
-            "outputs": described, "count": len(returned), "blocks": blocks, "observed": seen, "seconds": seconds,
-            "late": late,
-        }  # fmt: skip
+        return {**told, "blocks": blocks, "seconds": seconds, "late": late}
 
     def _late(self) -> bool:
         """Whether anything was launched since the last call was answered for."""
         if self._account is None:
             return False
         observed, launches = self._account
-        return bool(observed.launches > launches)
+        return observed.launches > launches
 
     def again(self, request: dict[str, Any], files: list[int]) -> dict[str, Any]:
         """Describe the outputs of the last call once more, after everything that could be pending had its chance."""
@@ -243,16 +238,20 @@ class Candidate:
         try:
             with observer.call() as observed:
                 runs, result = stage.time(order, request["runs"], flush=request["flush"], pause=request["pause"])
-            returned = outputs_of(result)
-            deferred = [is_deferred(output) for output in returned[:_MOST_OUTPUTS]]  # before anything else reads them
-            seen = observed.summary(returned[:_MOST_OUTPUTS])
-            described = self._describe(returned, deferred)
+            told = self._told(result, observed)
             for window in (*self._timed, self._outputs):
                 window.publish()
         except BaseException as error:
             return {"failed": describe(error)}
         times = [[run.device, run.host, run.bound] for run in runs]
-        return {"times": times, "outputs": described, "count": len(returned), "blocks": [], "observed": seen}
+        return {**told, "times": times, "blocks": []}
+
+    def _told(self, result: object, observed: Observed) -> dict[str, Any]:
+        """Say what a call returned, and what was seen of it."""
+        returned = outputs_of(result)
+        deferred = [is_deferred(output) for output in returned[:_MOST_OUTPUTS]]  # before anything else reads them
+        seen = observed.summary(returned[:_MOST_OUTPUTS])
+        return {"outputs": self._describe(returned, deferred), "count": len(returned), "observed": seen}
 
     def _argument(self, item: dict[str, Any], memory: torch.Tensor) -> Any:
         if "value" in item:

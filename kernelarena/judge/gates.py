@@ -191,7 +191,6 @@ def load(session: Session, kernel: Kernel, venue: Venue, sweep: Sweep) -> None:
         "file": kernel.file,
         "function": kernel.function,
         "platform": venue.problems.persona.model_dump(mode="json"),
-        "id": "load",
     }
     try:
         answer = session.ask(request, sweep.deadlines.call)

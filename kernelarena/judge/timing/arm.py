@@ -107,7 +107,6 @@ class TimedArm:
         self._rng = rng
         self._inputs = [InputArena(problems[0].inputs, exchange) for _ in range(places)]
         self._outputs = OutputArena(problems[0].expected_bytes, POISONS[0], exchange)
-        self.audits = 0
 
     def __enter__(self) -> TimedArm:
         descriptors = [inputs.memory.descriptor for inputs in self._inputs] + [self._outputs.memory.descriptor]
@@ -183,7 +182,6 @@ class TimedArm:
 
     def _audit(self, answer: Answer, place: int) -> None:
         """Hold the last call's outputs against what is known of it."""
-        self.audits += 1
         inputs = self._inputs[place]
         inputs.memory.fetch()
         self._outputs.memory.fetch()

@@ -10,6 +10,7 @@ from dataclasses import replace
 from random import Random
 from typing import Any
 
+from kernelarena.judge import health
 from kernelarena.judge.answer import Finding
 from kernelarena.judge.gates import Venue, load
 from kernelarena.judge.inspection import Inspector
@@ -17,7 +18,7 @@ from kernelarena.judge.sandbox import Quota
 from kernelarena.judge.session import CandidateEnded, Session
 from kernelarena.judge.timing.arm import BaselineFailed, TimedArm, TimingFailed
 from kernelarena.judge.timing.baseline import NAME, eager
-from kernelarena.judge.timing.gate import EVENT_STEP, Side, Timer, failed, over_shapes
+from kernelarena.judge.timing.gate import EVENT_STEP, Side, Timer, failed, over_shapes, quickest
 from kernelarena.judge.timing.source import DeviceSource, Watch
 from kernelarena.judge.zygote import Zygote
 from kernelarena.platforms.backend import Device
@@ -39,26 +40,6 @@ _PAIRS = (2e-6, 20e-6, 200e-6)
 """Seconds that the memory traffic of the A/A pairs takes at the chip's bandwidth."""
 _SLOW = 1e9
 """B/s, where the platform file does not say; the pairs are short then."""
-_PAIR = TaskSource.model_validate(
-    {
-        "task": {
-            "id": "pair",
-            "title": "Twice a vector, beside itself",
-            "kind": "elementwise",
-            "source": {"suite": "kernelarena", "name": "pair"},
-            "signature": "pair(x: [N]) -> y: [N]",
-            "dtypes": ["float32"],
-            "distributions": ["normal"],
-            "layouts": ["contiguous"],
-            "dims": {"N": {"max": 1 << 28}},
-            "visible": [{"N": 1}],
-            "work": {"flops": "N", "bytes": "2*N*itemsize"},
-        },
-        "reference": "def inputs(shape, rng):\n    return {'x': rng.tensor(shape['N'])}\n\n\n"
-        "def reference(x):\n    return x * 2\n",
-        "origin": "kernelarena",
-    }
-)
 
 
 class TimingBench:
@@ -194,13 +175,13 @@ class TimingBench:
         with ExitStack() as until:
             sides = {}
             for arm in Arm:
-                session, sides[arm] = self._start(zygote, _PAIR, sweep)
+                session, sides[arm] = self._start(zygote, health.TASK, sweep)
                 until.callback(session.close)
             memory = self._venue.problems.platform.memory
             bandwidth = _SLOW if memory is None else memory.bandwidth
             for seconds in _PAIRS:
                 shape = Shape(dims={"N": max(1, int(bandwidth * seconds / 8))}, dtype="float32")
-                problems = [self._venue.problems.problem(_PAIR, shape, seed) for seed in range(2)]
+                problems = [self._venue.problems.problem(health.TASK, shape, seed) for seed in range(2)]
                 with ExitStack() as both:
                     arms = {
                         arm: both.enter_context(
@@ -208,7 +189,7 @@ class TimingBench:
                         )
                         for arm, side in sides.items()
                     }
-                    first = min(run.device for run in arms[Arm.KERNEL].runs(3).times)
+                    first = quickest(arms[Arm.KERNEL].runs(3))
                     timings.append(
                         measure(DeviceSource(arms, calls_per_sample(first, EVENT_STEP), watch), protocol, rng)
                     )

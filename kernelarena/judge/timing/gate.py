@@ -139,7 +139,7 @@ class Timer:
             if request.idle and kernel.language is not Language.TORCH:
                 raise TimingFailed(Finding(Reason.CACHED_RESULT, _IDLE))
 
-        first = {arm: _quickest(timed.runs(3, audit=True)) for arm, timed in arms.items()}
+        first = {arm: quickest(timed.runs(3, audit=True)) for arm, timed in arms.items()}
         calls = calls_per_sample(min(first.values()), EVENT_STEP)
         source = DeviceSource(arms, calls, self._watch, check)
         timing = measure(source, self._protocol, rng)
@@ -231,7 +231,8 @@ def failed(failure: TimingFailed, timed: Sequence[TimedShape]) -> dict[str, Any]
     }
 
 
-def _quickest(request: Request) -> float:
+def quickest(request: Request) -> float:
+    """Return the least time of a call, s."""
     return min(run.device for run in request.times)
 
 
