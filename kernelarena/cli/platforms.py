@@ -184,7 +184,7 @@ def _figures(platform: Platform) -> Iterator[tuple[str, list[tuple[str, str]]]]:
             "memory",
             [
                 ("capacity", binary(memory.bytes)),
-                ("bandwidth", f"{si(memory.bandwidth)}B/s"),
+                ("bandwidth", f"{si(memory.bandwidth)}B/s" if memory.bandwidth else ""),
                 ("last-level cache", binary(memory.cache_bytes) if memory.cache_bytes else ""),
             ],
         )

@@ -110,8 +110,8 @@ class Memory(Model):
 
     bytes: Bytes
     """Capacity, B."""
-    bandwidth: Rate
-    """Peak bandwidth, B/s."""
+    bandwidth: Rate | None = None
+    """Peak bandwidth, B/s. None where nobody has published or measured it: there is no roofline then."""
     cache_bytes: Bytes | None = None
     """Bytes that a flush must cover: the last-level cache. None where the vendor does not say."""
 

@@ -48,7 +48,7 @@ def roofline(task: Task, shape: Shape, platform: Platform) -> Roofline | None:
     Williams, Waterman, Patterson, "Roofline: an insightful visual performance model for multicore architectures",
     Communications of the ACM 52(4), 2009.
     """
-    if platform.memory is None:
+    if platform.memory is None or platform.memory.bandwidth is None:
         return None
     by_memory = task.bytes(shape) / platform.memory.bandwidth
     peak = platform.peak_flops.get(shape.dtype)

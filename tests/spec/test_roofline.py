@@ -46,6 +46,11 @@ def test_by_hand() -> None:
     assert roofline(TASK, shape, chip()) == Roofline(2e9 / 1e14, Roof.COMPUTE)
 
 
+@pytest.mark.parametrize("memory", [None, {"bytes": 2**30, "cache_bytes": 2**20}])
+def test_without_a_bandwidth_there_is_none(memory: dict[str, int] | None) -> None:
+    assert roofline(TASK, Shape(dims={"M": 1000, "K": 1}, dtype="float16"), chip(memory=memory)) is None
+
+
 def test_without_a_peak_for_the_dtype_memory_alone_binds() -> None:
     shape = Shape(dims={"M": 1000, "K": 1000}, dtype="float32")
     bound = roofline(TASK, shape, chip())

@@ -178,7 +178,7 @@ class TimingBench:
                 session, sides[arm] = self._start(zygote, health.TASK, sweep)
                 until.callback(session.close)
             memory = self._venue.problems.platform.memory
-            bandwidth = _SLOW if memory is None else memory.bandwidth
+            bandwidth = (memory and memory.bandwidth) or _SLOW
             for seconds in _PAIRS:
                 shape = Shape(dims={"N": max(1, int(bandwidth * seconds / 8))}, dtype="float32")
                 problems = [self._venue.problems.problem(health.TASK, shape, seed) for seed in range(2)]

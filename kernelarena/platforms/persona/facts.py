@@ -138,7 +138,7 @@ def _common(
     threads = occupancy.max_warps * warp if occupancy else 2048
     registers = occupancy.registers if occupancy else 65536
     capacity = memory.bytes if memory else 80 * 2**30
-    bandwidth = memory.bandwidth if memory else 2e12
+    bandwidth = (memory and memory.bandwidth) or 2e12
     shared_total = occupancy.shared_memory if occupancy else limits.shared_memory_per_block
     memory_clock = round(bandwidth * 8 / 2 / _BUS_WIDTH / 1e3)
     return PersonaFacts(

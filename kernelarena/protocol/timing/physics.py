@@ -80,7 +80,7 @@ def least_time(work: Work, platform: Platform, *, flushed: bool, launch: float =
     memory, peak = platform.memory, max(platform.peak_flops.values(), default=None)
     cache = memory.cache_bytes if memory is not None else None
     bounds = []
-    if memory is not None:
+    if memory is not None and memory.bandwidth is not None:
         may_stay = work.written if flushed else work.bytes
         moved = work.bytes - (may_stay if cache is None else min(may_stay, cache))
         words = f"{_bytes(moved)} through memory at {_bytes(memory.bandwidth)}/s"

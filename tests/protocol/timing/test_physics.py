@@ -71,6 +71,11 @@ def test_a_chip_of_which_nothing_is_known_bounds_nothing():
     assert least_time(Work(flops=1e15, bytes=1e15), chip(peaks={}, memory=False), flushed=True) is None
 
 
+def test_without_a_bandwidth_memory_bounds_nothing():
+    unknown = chip(peaks={}).model_copy(update={"memory": Memory(bytes=10**10)})
+    assert least_time(Work(flops=1e15, bytes=1e15), unknown, flushed=True) is None
+
+
 def test_only_what_is_surely_too_fast_is_impossible():
     bound = least_time(Work(flops=0, bytes=400 * MEGA), chip(), flushed=True)
     assert impossible(took(4.1e-4), bound) == ""
