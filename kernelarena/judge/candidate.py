@@ -8,9 +8,7 @@ seed, and no shape before its turn.
 from __future__ import annotations
 
 import contextlib
-import faulthandler
 import gc
-import signal
 import time
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -19,7 +17,7 @@ from typing import Any
 
 import torch
 
-from kernelarena.judge import sandbox
+from kernelarena.judge import sandbox, stacks
 from kernelarena.judge.allocation import ArenaMode
 from kernelarena.judge.arena import Allocator, Place, Scalar, describe_place, dtype_name, tensor_at
 from kernelarena.judge.device_stage import DeviceAccess, DeviceStage
@@ -48,8 +46,7 @@ def serve(wire: Wire, scratch: str, quota: sandbox.Quota) -> None:
     quota
         Resource limits, which apply already.
     """
-    faulthandler.enable(file=2, all_threads=False)
-    faulthandler.register(signal.SIGUSR1, file=2, all_threads=False)
+    stacks.print_when_asked()
     worker = Candidate(Path(scratch), wire)
     while True:
         try:

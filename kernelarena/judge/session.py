@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
-import re
 import secrets
 import select
 import sys
@@ -14,20 +12,21 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from kernelarena.judge import sandbox
+from kernelarena.judge import sandbox, stacks
 from kernelarena.judge.ending import HUNG_UP, UNASKED, CandidateEnded, died, outgrew, stopped
 from kernelarena.judge.nursery import remove_abandoned
+from kernelarena.judge.printed import Printed
 from kernelarena.judge.wire import ACT, Wire, WireError, WireTimeout
 from kernelarena.judge.zygote import Zygote, ZygoteLost
 from kernelarena.spec import Kernel, Location, Reason
 
 __all__ = ["CandidateEnded", "Session", "line_of", "locate", "remove_abandoned"]
 
-_LOG_TAIL = 16 << 10
-_PIPE = 1 << 20  # bytes
 _MESSAGE = 8 << 20  # bytes; a hostile message costs the judge many times its size
 _ACTS = 20  # kept
 _TALK = 64 << 20  # bytes in answer to one request, in however many messages
+_PAUSE = 0.002
+"""Seconds that what is printed may gather in its pipe. To be woken by every line would cost more than to read them."""
 _LAST_WORDS = 0.3  # seconds for the candidate to print its stack
 _VERDICT = 2.0  # seconds for its first process to say how it ended
 
@@ -61,28 +60,24 @@ class Session:
         check_names(kernel)
         self._ended = False
         self.noticed: list[Any] = []
-        self._tail = b""
-        self._log, log = os.pipe()
-        os.set_blocking(self._log, False)
-        with contextlib.suppress(OSError):  # a kernel that prints much should not wait for the judge at every page
-            fcntl.fcntl(self._log, fcntl.F_SETPIPE_SZ, _PIPE)
+        self._printed = Printed()
+        self._pause_ends = 0.0
         self._wire, talk = Wire.pair(limit=_MESSAGE, takes_files=False)
         self._control, control = Wire.pair(takes_files=False)
         try:
             with talk, control:
-                forked = zygote.fork(talk, log, control, kernel.files, self._quota)
+                forked = zygote.fork(talk, self._printed.writer, control, kernel.files, self._quota)
         except BaseException:
             self._close_descriptors()
             raise
         finally:
-            os.close(log)
+            os.close(self._printed.writer)
         self._pid = forked.pid
         self._scratch = forked.scratch
         self.folder = Path(forked.scratch, "kernel")
         self.isolation = zygote.isolation
-        self._polling = select.poll()
-        for channel in (self._wire, self._control, self._log):
-            self._polling.register(channel, select.POLLIN)
+        self._talk = _polling(self._wire, self._control)
+        self._everything = _polling(self._wire, self._control, self._printed)
 
     def __enter__(self) -> Session:
         return self
@@ -154,12 +149,22 @@ class Session:
             remaining = deadline - time.monotonic()
             if remaining <= 0:
                 raise self._late(seconds)
-            ready = {descriptor for descriptor, _ in self._polling.poll(remaining * 1000)}
-            if self._log in ready:
-                self._drain()
+            ready = self._ready(remaining)
             # What the candidate said before its end counts, so its first process is heard last.
             if self._control.fileno() in ready and self._wire.fileno() not in ready:
                 raise self._post_mortem()
+
+    def _ready(self, seconds: float) -> set[int]:
+        """Wait for something to happen; return the descriptors of the wires on which it did."""
+        now = time.monotonic()
+        if not self._printed.open:
+            return _descriptors(self._talk, seconds)
+        if now < self._pause_ends:
+            return _descriptors(self._talk, min(seconds, self._pause_ends - now))
+        ready = _descriptors(self._everything, seconds)
+        if self._printed.fileno() in ready and not self._printed.drain():
+            self._pause_ends = time.monotonic() + _PAUSE
+        return ready
 
     def _take(self) -> dict[str, Any] | None:
         try:
@@ -173,21 +178,20 @@ class Session:
 
     def _give_up(self, why: tuple[Reason, str], location: Location | None = None) -> CandidateEnded:
         """End the candidate; return what is to be raised."""
-        self._drain()
+        self._printed.drain()
         self.close()
         return CandidateEnded(*why, location)
 
     def _where_it_hangs(self) -> Location | None:
         """Have the candidate print its stack, and find the kernel's line in it."""
-        before = self._tail.count(_STACK)
+        before = self._printed.text().count(stacks.HEADING)
         with contextlib.suppress(WireError, WireTimeout):
             self._control.send({"stack": True}, deadline=time.monotonic() + _LAST_WORDS)
         end = time.monotonic() + _LAST_WORDS
-        waiting = select.poll()
-        waiting.register(self._log, select.POLLIN)
-        while (left := end - time.monotonic()) > 0 and waiting.poll(left * 1000):
-            self._drain()
-            if self._tail.count(_STACK) > before:
+        printed = _polling(self._printed)
+        while self._printed.open and (left := end - time.monotonic()) > 0 and _descriptors(printed, left):
+            self._printed.drain()
+            if self._printed.text().count(stacks.HEADING) > before:
                 end = min(end, time.monotonic() + 0.02)  # the lines follow at once
         return self.location_in_log()
 
@@ -199,7 +203,7 @@ class Session:
             return self._give_up(HUNG_UP)
         except WireError:
             return self._vanished()
-        self._drain()
+        self._printed.drain()
         location = self.location_in_log()
         if "broken" in told:
             self.close()
@@ -209,32 +213,18 @@ class Session:
         if "stopped" in told:
             return self._give_up(stopped(told["stopped"]))
         self.close()
-        deep = _CUT_OFF in self._tail.rpartition(_STACK)[2]
+        deep = stacks.is_cut_off(self._printed.text())
         return died(told["ended"], location, no_memory=told["no-memory"], deep=deep)
 
     def _vanished(self) -> Exception:
         """Say what became of a candidate whose first process ended without a word."""
         status = self._zygote.wait(self._pid, _VERDICT)
-        self._drain()
+        self._printed.drain()
         location = self.location_in_log()
         self.close()
         if status is not None and os.WIFSIGNALED(status):
             return died(status, location, no_memory=True)
         return ZygoteLost("the process that looks after a candidate was lost, and the candidate with it")
-
-    def _drain(self) -> None:
-        """Take in what the candidate has printed, and keep the end of it."""
-        # A bounded number of times: it may print faster than this reads.
-        for _ in range(64):
-            try:
-                data = os.read(self._log, _PIPE)
-            except BlockingIOError:
-                return
-            if not data:
-                with contextlib.suppress(KeyError):
-                    self._polling.unregister(self._log)
-                return
-            self._tail = (self._tail + data)[-_LOG_TAIL:]
 
     def log(self) -> str:
         """Return the end of what the candidate printed, with paths as the kernel's author knows them.
@@ -242,18 +232,14 @@ class Session:
         The scratch folder's name may change with every run, and would make equal runs differ.
         """
         if not self._ended:
-            self._drain()
-        text = self._raw_log().replace(f"{self.folder}/", "").replace(self._scratch, "~")
+            self._printed.drain()
+        text = self._printed.text().replace(f"{self.folder}/", "").replace(self._scratch, "~")
         return text.replace(f"{sys.prefix}/", "")
-
-    def _raw_log(self) -> str:
-        return self._tail.decode("utf-8", "replace")
 
     def location_in_log(self) -> Location | None:
         """Return the innermost line of the kernel's own source in the stack that was printed last."""
-        stack = self._raw_log().rsplit(_STACK.decode(), 1)[-1]
-        for path, line in re.findall(r'File "([^"]+)", line (\d+)', stack):
-            if (found := locate(self._kernel, self.folder, path, int(line))) is not None:
+        for path, line in stacks.last(self._printed.text()):
+            if (found := locate(self._kernel, self.folder, path, line)) is not None:
                 return found
         return None
 
@@ -267,7 +253,7 @@ class Session:
         """
         if not self._ended:
             self._ended = True
-            self._drain()
+            self._printed.drain()
             self._zygote.end(self._pid)
             self._close_descriptors()
         if wait:
@@ -277,11 +263,18 @@ class Session:
     def _close_descriptors(self) -> None:
         self._wire.close()
         self._control.close()
-        os.close(self._log)
+        self._printed.close()
 
 
-_STACK = b"most recent call first"
-_CUT_OFF = b"\n  ...\n"  # after the hundredth call
+def _polling(*channels: Wire | Printed) -> select.poll:
+    polling = select.poll()  # not `select`, which knows no descriptor above 1023
+    for channel in channels:
+        polling.register(channel, select.POLLIN)
+    return polling
+
+
+def _descriptors(polling: select.poll, seconds: float) -> set[int]:
+    return {descriptor for descriptor, _ in polling.poll(seconds * 1000)}
 
 
 def check_names(kernel: Kernel) -> None:

@@ -10,11 +10,9 @@ Run as a program: ``python -m kernelarena.judge.user_code module:function`` serv
 from __future__ import annotations
 
 import contextlib
-import faulthandler
 import importlib
 import json
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -23,7 +21,8 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO
 
-from kernelarena.judge.enclosure.population import end_below, private_bytes
+from kernelarena.judge import stacks
+from kernelarena.judge.enclosure.population import end_below, end_group, private_bytes
 from kernelarena.judge.enclosure.privileges import adopt_orphans, die_with_parent
 
 _TICK = 0.2  # seconds between looks at the memory in use
@@ -158,7 +157,7 @@ def main(name: str) -> None:
             elif ended == _how(_BROKEN << 8):
                 _say(out, {"broken": _tail(log)})
             else:
-                _say(out, {"ended": ended, "stack": _stack(_tail(log))})
+                _say(out, {"ended": ended, "stack": stacks.last(_tail(log))})
 
 
 def _work(function: Callable[[Any], Iterator[Any]], argument: Any, out: BinaryIO, log: BinaryIO) -> None:
@@ -172,8 +171,7 @@ def _work(function: Callable[[Any], Iterator[Any]], argument: Any, out: BinaryIO
             os.dup2(nothing.fileno(), 0)
         os.dup2(log.fileno(), 1)
         os.dup2(log.fileno(), 2)
-        faulthandler.enable(file=2, all_threads=False)
-        faulthandler.register(signal.SIGUSR1, file=2, all_threads=False)
+        stacks.print_when_asked()
         for message in function(argument):
             _say(out, {"yielded": message})
         status = _DONE
@@ -201,10 +199,9 @@ def _watch(pid: int, seconds: float, memory: int) -> str | None:
         used = private_bytes(pid) - inherited
         late = time.monotonic() >= deadline
         if late or used > memory:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGUSR1)  # prints where it is
-                time.sleep(_MERCY)
-                os.killpg(pid, signal.SIGKILL)
+            stacks.ask(pid)
+            time.sleep(_MERCY)
+            end_group(pid)
             os.waitpid(pid, 0)
             if late:
                 return f"did not finish within {seconds:g} s"
@@ -236,12 +233,6 @@ def _tail(log: BinaryIO) -> str:
     size = log.seek(0, os.SEEK_END)
     log.seek(max(0, size - _TAIL))
     return log.read().decode("utf-8", "replace")
-
-
-def _stack(text: str) -> list[tuple[str, int]]:
-    """Return the files and lines of the stack that was printed last, innermost first."""
-    _, mark, tail = text.rpartition("most recent call first")
-    return [(file, int(line)) for file, line in re.findall(r'File "([^"]+)", line (\d+)', tail)] if mark else []
 
 
 def _say(out: BinaryIO, message: dict[str, Any]) -> None:

@@ -10,11 +10,11 @@ from __future__ import annotations
 import contextlib
 import os
 import select
-import signal
 import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
+from kernelarena.judge import stacks
 from kernelarena.judge.enclosure import filesystem, population, privileges
 from kernelarena.judge.enclosure.layers import Layer
 from kernelarena.judge.enclosure.plan import Plan
@@ -111,11 +111,7 @@ class _Watch:
     def _obey(self) -> None:
         while (message := self._control.try_receive()) is not None:
             if "stack" in message:
-                self._print_stack()
-
-    def _print_stack(self) -> None:
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(self._child, signal.SIGUSR1)
+                stacks.ask(self._child)
 
     def _ended(self) -> bool:
         """Reap whatever ended, and tell the judge if it was the candidate, or if that has been stopped."""
@@ -141,7 +137,7 @@ class _Watch:
         many = used.processes > self._quota.processes or used.tasks > self._quota.tasks
         if not many and size <= self._quota.resident:
             return False
-        self._print_stack()
+        stacks.ask(self._child)
         time.sleep(_LAST_WORDS)
         self._control.send({"over": {"processes": used.processes, "tasks": used.tasks, "bytes": size}})
         return True
