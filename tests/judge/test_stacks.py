@@ -25,7 +25,9 @@ def test_one_that_is_asked_prints_its_stack_and_goes_on():
     heading = process.stderr.readline().decode()
     said, rest = process.communicate(b"\n", timeout=30)
     assert said == b"still here\n"
-    assert [line for _, line in stacks.last(heading + rest.decode())] == [6, 7]
+    innermost, outermost = (line for _, line in stacks.last(heading + rest.decode()))
+    assert innermost in (5, 6), "it may still be printing"
+    assert outermost == 7
     stacks.ask(process.pid)  # has ended, which is nothing to complain about
 
 
