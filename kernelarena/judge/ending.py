@@ -22,7 +22,6 @@ the end of the zygote or of the first process  not the kernel's     the judge; w
 
 from __future__ import annotations
 
-import contextlib
 import os
 import signal
 from typing import Any
@@ -100,7 +99,7 @@ def died(status: int, location: Location | None, *, no_memory: bool, deep: bool 
     elif -code == signal.SIGSEGV and deep:
         why = _OVERFLOW
     else:
-        why = _SIGNALS.get(-code, (Reason.CRASH, f"signal {-code} ended it"))
+        why = _SIGNALS.get(-code, (Reason.CRASH, f"{signal_name(-code)} ended it"))
     return CandidateEnded(*why, location, code)
 
 
@@ -116,6 +115,12 @@ def outgrew(used: dict[str, Any], quota: Quota) -> tuple[Reason, str]:
 
 def stopped(number: int) -> tuple[Reason, str]:
     """Return what is said of a candidate that has been stopped: nothing in its surroundings does that."""
-    with contextlib.suppress(ValueError):  # one of the numbers that have no name
-        return Reason.CRASH, f"it stopped itself ({signal.Signals(number).name})"
-    return Reason.CRASH, f"it stopped itself (signal {number})"
+    return Reason.CRASH, f"it stopped itself ({signal_name(number)})"
+
+
+def signal_name(number: int) -> str:
+    """Return ``SIGSEGV``, or ``signal 35`` for one of those that have no name."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"

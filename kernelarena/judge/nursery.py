@@ -21,6 +21,7 @@ from typing import Any, NoReturn
 
 from kernelarena.judge.enclosure import SWITCH, Isolation, Layer, bubblewrap, population, privileges, warden
 from kernelarena.judge.enclosure.filesystem import SCRATCH as SCRATCH_INSIDE
+from kernelarena.judge.enclosure.forking import leave_after
 from kernelarena.judge.enclosure.layers import substitute_allowed
 from kernelarena.judge.enclosure.plan import Plan
 from kernelarena.judge.enclosure.privileges import Quota
@@ -128,7 +129,7 @@ class _Nursery:
         quota = Quota(**request["quota"])
 
         def candidate(folder: str) -> NoReturn:
-            _become_candidate(self._plan, quota, talk, log, folder)
+            leave_after(lambda: _be_candidate(self._plan, quota, talk, log, folder))
 
         def enclose() -> None:
             gc.disable()
@@ -211,34 +212,24 @@ def _preload() -> None:
     prepare()  # last: what names mean is known when everything is imported
 
 
-def _become_candidate(plan: Plan, quota: Quota, talk: int, log: int, scratch: str) -> NoReturn:
-    """Turn this forked process into a candidate."""
-    status = 70  # EX_SOFTWARE: our own code failed before the kernel's could
+def _be_candidate(plan: Plan, quota: Quota, talk: int, log: int, scratch: str) -> int:
+    """Be a candidate in this forked process; return what that is to end with."""
+    gc.enable()
+    os.setsid()
+    _standard_streams(talk, log)
+    os.chdir(scratch)
+    os.environ.update(
+        HOME=scratch, TMPDIR="/tmp" if plan.has(Layer.FILES) else scratch, XDG_CACHE_HOME=f"{scratch}/cache"
+    )
+    tempfile.tempdir = None  # forget what it found before
+    plan.confine(quota)
+    from kernelarena.judge.candidate import serve
+
     try:
-        gc.enable()
-        os.setsid()
-        _standard_streams(talk, log)
-        os.chdir(scratch)
-        os.environ.update(
-            HOME=scratch, TMPDIR="/tmp" if plan.has(Layer.FILES) else scratch, XDG_CACHE_HOME=f"{scratch}/cache"
-        )
-        tempfile.tempdir = None  # forget what it found before
-        plan.confine(quota)
-        from kernelarena.judge.candidate import serve
-
         serve(Wire(socket.socket(fileno=_TALK)), scratch, quota)
-        status = 0
     except WireError:
-        status = BROKEN_OFF
-    except BaseException:
-        import traceback
-
-        traceback.print_exc()
-    finally:
-        with contextlib.suppress(BaseException):
-            sys.stdout.flush()
-            sys.stderr.flush()
-        os._exit(status)
+        return BROKEN_OFF
+    return 0
 
 
 _TALK = 3

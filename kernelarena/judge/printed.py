@@ -6,6 +6,8 @@ import contextlib
 import fcntl
 import os
 
+PAUSE = 0.002
+"""Seconds that what is printed may gather in its pipe. To be woken by every line would cost more than to read them."""
 _KEPT = 16 << 10  # bytes
 _ROOM = 1 << 20  # bytes that the pipe holds, if the system lets it
 _PORTION = 64 << 10  # bytes read at once: more would not stay in the processor's cache

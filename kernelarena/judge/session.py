@@ -15,7 +15,7 @@ from typing import Any
 from kernelarena.judge import sandbox, stacks
 from kernelarena.judge.ending import HUNG_UP, UNASKED, CandidateEnded, died, outgrew, stopped
 from kernelarena.judge.nursery import remove_abandoned
-from kernelarena.judge.printed import Printed
+from kernelarena.judge.printed import PAUSE, Printed
 from kernelarena.judge.wire import ACT, Wire, WireError, WireTimeout
 from kernelarena.judge.zygote import Zygote, ZygoteLost
 from kernelarena.spec import Kernel, Location, Reason
@@ -25,8 +25,6 @@ __all__ = ["CandidateEnded", "Session", "line_of", "locate", "remove_abandoned"]
 _MESSAGE = 8 << 20  # bytes; a hostile message costs the judge many times its size
 _ACTS = 20  # kept
 _TALK = 64 << 20  # bytes in answer to one request, in however many messages
-_PAUSE = 0.002
-"""Seconds that what is printed may gather in its pipe. To be woken by every line would cost more than to read them."""
 _LAST_WORDS = 0.3  # seconds for the candidate to print its stack
 _VERDICT = 2.0  # seconds for its first process to say how it ended
 
@@ -163,7 +161,7 @@ class Session:
             return _descriptors(self._talk, min(seconds, self._pause_ends - now))
         ready = _descriptors(self._everything, seconds)
         if self._printed.fileno() in ready and not self._printed.drain():
-            self._pause_ends = time.monotonic() + _PAUSE
+            self._pause_ends = time.monotonic() + PAUSE
         return ready
 
     def _take(self) -> dict[str, Any] | None:

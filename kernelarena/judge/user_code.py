@@ -13,21 +13,25 @@ import contextlib
 import importlib
 import json
 import os
-import signal
+import select
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, BinaryIO
 
+from kernelarena.errors import InputError
 from kernelarena.judge import stacks
+from kernelarena.judge.enclosure.forking import leave_after
 from kernelarena.judge.enclosure.population import end_below, end_group, private_bytes
 from kernelarena.judge.enclosure.privileges import adopt_orphans, die_with_parent
+from kernelarena.judge.ending import signal_name
+from kernelarena.judge.printed import PAUSE, Printed
+from kernelarena.spec import TaskSource
 
 _TICK = 0.2  # seconds between looks at the memory in use
 _MERCY = 0.5  # seconds to print a stack before the end
-_TAIL = 8 << 10
 _PATIENCE = 100  # looks, a hundredth of a second apart, at what was killed and has not ended
 _START = {"ready": True}
 
@@ -47,6 +51,20 @@ class Ended(Exception):
         super().__init__(words)
         self.words = words
         self.stack = stack
+
+    def blame(self, task: TaskSource, at: str = "") -> InputError:
+        """Return what the user is told: the file, its line where that is known, and what happened.
+
+        Parameters
+        ----------
+        task
+            Whose code it was.
+        at
+            What it was doing, where that is known.
+        """
+        where = f"{task.origin}/reference.py"
+        line = next((f":{line}" for file, line in self.stack if file == where), "")
+        return InputError(f"{where}{line}: {at and at + ': '}the task's own code {self.words}")
 
 
 class Server:
@@ -142,63 +160,62 @@ def main(name: str) -> None:
     code = importlib.import_module(module)
     function = getattr(code, attribute)
     getattr(code, "preload", lambda: None)()
-    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCHLD])
     _say(out, _START)
     for line in sys.stdin.buffer:
         job = json.loads(line)
-        with tempfile.TemporaryFile() as log:
-            pid = os.fork()
-            if pid == 0:
-                _work(function, job["argument"], out, log)
-            ended = _watch(pid, job["seconds"], job["memory"])
-            _clear()
-            if ended is None:
-                _say(out, {"finished": True})
-            elif ended == _how(_BROKEN << 8):
-                _say(out, {"broken": _tail(log)})
-            else:
-                _say(out, {"ended": ended, "stack": stacks.last(_tail(log))})
+        printed = Printed()
+        pid = os.fork()
+        if pid == 0:
+            leave_after(partial(_work, function, job["argument"], out, printed), broken=_BROKEN)
+        os.close(printed.writer)
+        ended = _watch(pid, job["seconds"], job["memory"], printed)
+        _clear()
+        printed.drain()
+        if ended is None:
+            _say(out, {"finished": True})
+        elif ended == _how(_BROKEN << 8):
+            _say(out, {"broken": printed.text()})
+        else:
+            _say(out, {"ended": ended, "stack": stacks.last(printed.text())})
+        printed.close()
 
 
-def _work(function: Callable[[Any], Iterator[Any]], argument: Any, out: BinaryIO, log: BinaryIO) -> None:
-    """Do a job in the forked process; never returns."""
-    status = _BROKEN
-    try:
-        os.setsid()
-        die_with_parent()
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGCHLD])
-        with open(os.devnull, "rb") as nothing:
-            os.dup2(nothing.fileno(), 0)
-        os.dup2(log.fileno(), 1)
-        os.dup2(log.fileno(), 2)
-        stacks.print_when_asked()
-        for message in function(argument):
-            _say(out, {"yielded": message})
-        status = _DONE
-    except BaseException:
-        import traceback
-
-        traceback.print_exc()
-    finally:
-        with contextlib.suppress(BaseException):
-            sys.stderr.flush()
-        os._exit(status)
+def _work(function: Callable[[Any], Iterator[Any]], argument: Any, out: BinaryIO, printed: Printed) -> int:
+    """Do a job in the forked process; return what that is to end with."""
+    os.setsid()
+    die_with_parent()
+    with open(os.devnull, "rb") as nothing:
+        os.dup2(nothing.fileno(), 0)
+    for stream in (1, 2):
+        os.dup2(printed.writer, stream)
+    os.close(printed.writer)
+    printed.close()
+    stacks.print_when_asked()
+    for message in function(argument):
+        _say(out, {"yielded": message})
+    return _DONE
 
 
 _DONE, _BROKEN = 83, 84  # unlike 0 and 1, what nobody exits with by chance
 
 
-def _watch(pid: int, seconds: float, memory: int) -> str | None:
+def _watch(pid: int, seconds: float, memory: int, printed: Printed) -> str | None:
     """Wait for a job; return None if it finished, else how it ended."""
     deadline = time.monotonic() + seconds
     inherited = private_bytes(pid)
+    looked = 0.0
+    polling = select.poll()
+    polling.register(printed, select.POLLIN)
     while True:
         done, status = os.waitpid(pid, os.WNOHANG)
         if done:
             return None if os.WIFEXITED(status) and os.WEXITSTATUS(status) == _DONE else _how(status)
-        used = private_bytes(pid) - inherited
-        late = time.monotonic() >= deadline
-        if late or used > memory:
+        now = time.monotonic()
+        late, large = now >= deadline, False
+        if now - looked >= _TICK:
+            looked = now
+            large = private_bytes(pid) - inherited > memory
+        if late or large:
             stacks.ask(pid)
             time.sleep(_MERCY)
             end_group(pid)
@@ -206,7 +223,10 @@ def _watch(pid: int, seconds: float, memory: int) -> str | None:
             if late:
                 return f"did not finish within {seconds:g} s"
             return f"used more than the {memory >> 20} MiB of memory that it may use"
-        signal.sigtimedwait([signal.SIGCHLD], _TICK)
+        if printed.open:  # its end closes the pipe, unless it has left children behind
+            polling.poll(min(_TICK, deadline - now) * 1000)
+        if not (printed.open and printed.drain()):
+            time.sleep(PAUSE)
 
 
 def _clear() -> None:
@@ -220,19 +240,8 @@ def _clear() -> None:
 
 def _how(status: int) -> str:
     if os.WIFSIGNALED(status):
-        number = os.WTERMSIG(status)
-        try:
-            return f"crashed ({signal.Signals(number).name})"
-        except ValueError:
-            return f"was ended by signal {number}"
+        return f"crashed ({signal_name(os.WTERMSIG(status))})"
     return f"ended the process with exit code {os.WEXITSTATUS(status)}"
-
-
-def _tail(log: BinaryIO) -> str:
-    """Return the end of what the process printed."""
-    size = log.seek(0, os.SEEK_END)
-    log.seek(max(0, size - _TAIL))
-    return log.read().decode("utf-8", "replace")
 
 
 def _say(out: BinaryIO, message: dict[str, Any]) -> None:

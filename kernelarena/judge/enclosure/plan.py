@@ -6,12 +6,12 @@ import contextlib
 import errno
 import os
 import platform
-import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from kernelarena.judge.enclosure import filesystem, privileges, system
+from kernelarena.judge.enclosure.forking import FAILED, leave_after
 from kernelarena.judge.enclosure.layers import Isolation, Layer
 from kernelarena.judge.enclosure.privileges import INSIDE, NOBODY, Quota
 from kernelarena.judge.enclosure.visible import View
@@ -87,15 +87,8 @@ class Plan:
             os.close(go)
             raise
         if pid == 0:
-            try:
-                os.close(go)
-                if os.read(waiting, 1):
-                    os.close(waiting)
-                    body()
-            except BaseException:
-                traceback.print_exc()
-            finally:
-                os._exit(70)
+            os.close(go)
+            leave_after(lambda: self._begin(waiting, body))
         os.close(waiting)
         try:
             if self.has(Layer.USER):
@@ -108,6 +101,13 @@ class Plan:
             raise
         os.close(go)
         return pid
+
+    def _begin(self, waiting: int, body: Callable[[], None]) -> int:
+        """Do what the new process is for, as soon as its users are known outside."""
+        if os.read(waiting, 1):
+            os.close(waiting)
+            body()
+        return FAILED  # a body that has anything to say ends the process itself
 
     def _fork(self) -> int:
         if not self.flags:
