@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -136,11 +137,11 @@ def _server(platform: Platform) -> Iterator[tuple[Server, bool]]:
     """Start what runs tasks' own code; also say whether it is to use the platform's device."""
     available = availability(platform)
     on_device = Evidence.MEASURED in available.evidence
-    environment: dict[str, str] = {}
+    environment = dict(os.environ)
     if on_device:
         backend = backend_for(platform)
         assert backend is not None
-        environment.update(backend.access(backend.present(platform)[0]).environment)
+        environment = backend.access(backend.present(platform)[0]).within(environment)
     elif Evidence.EMULATED not in available.evidence:
         raise InfraError(f"{platform.title} is not here ({available.why_not}); verify on cpu, or on a host that has it")
     from kernelarena.judge.user_code import Server

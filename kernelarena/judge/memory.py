@@ -1,8 +1,7 @@
-"""Memory that two processes share for the tensors of a call, wherever kernels run.
+"""Memory that two processes share for the tensors of a call: sealed files, where kernels run on the host's processor.
 
-The judge makes it, hands a descriptor over, and both sides see the same bytes. On the host that is a sealed file in
-memory. A backend whose devices can share theirs brings an :class:`Exchange` of its own
-(:mod:`kernelarena.platforms.backend`); where none can, bytes are copied through the host's.
+A backend whose devices can share theirs brings an exchange of its own (:mod:`kernelarena.platforms.exchange`); where
+none can, bytes are copied through the host's.
 """
 
 from __future__ import annotations
@@ -12,90 +11,17 @@ import fcntl
 import mmap
 import os
 from collections.abc import Sequence
-from typing import Protocol
 
 import numpy as np
 import torch
 
+from kernelarena.platforms.exchange import Exchange, Fence, SharedMemory, Window
+
+__all__ = [
+    "PAGE", "Exchange", "Fence", "HostExchange", "MappedFile", "SharedFile", "SharedMemory", "Window", "round_up",
+]  # fmt: skip
+
 PAGE = mmap.PAGESIZE
-Fence = tuple[int, int]
-"""Start and length of a stretch that a candidate makes inaccessible, in whole pages."""
-
-
-class SharedMemory(Protocol):
-    """The judge's side of some shared bytes."""
-
-    @property
-    def bytes(self) -> torch.Tensor:
-        """All of it: one dimension, ``uint8``, where kernels run."""
-
-    @property
-    def descriptor(self) -> int:
-        """The open file that makes the other side see it."""
-
-    def publish(self) -> None:
-        """Make what the judge wrote visible to the candidate; called before each call."""
-
-    def fetch(self) -> None:
-        """Make what the candidate wrote visible to the judge; called after each call."""
-
-    def close(self) -> None:
-        """Give it back. The candidate's side of it lives on for as long as the candidate holds it."""
-
-
-class Window(Protocol):
-    """The candidate's side of some shared bytes. They stay mapped while any tensor over them exists."""
-
-    @property
-    def bytes(self) -> torch.Tensor:
-        """All of it: one dimension, ``uint8``, where kernels run."""
-
-    def fetch(self) -> None:
-        """Make what the judge wrote visible here; called before each call."""
-
-    def publish(self) -> None:
-        """Make what was written here visible to the judge; called after each call."""
-
-
-class Exchange(Protocol):
-    """Makes shared memory of one kind, and opens it on the other side."""
-
-    @property
-    def alignment(self) -> int:
-        """Bytes; what a device allocator gives at least, and what compilers specialise on."""
-
-    @property
-    def page(self) -> int:
-        """Bytes that memory is mapped by."""
-
-    @property
-    def fenced(self) -> bool:
-        """Whether stretches can be made inaccessible to the candidate."""
-
-    def allocate(self, size: int, fences: Sequence[Fence] = ()) -> SharedMemory:
-        """Return at least ``size`` bytes.
-
-        Parameters
-        ----------
-        size
-            How many.
-        fences
-            Where the other side will have nothing; here, whatever is written there is of no use.
-
-        Raises
-        ------
-        MemoryError
-            If there are not so many.
-        """
-
-    def attach(self, descriptor: int, fences: Sequence[Fence]) -> Window:
-        """Open what the other side allocated; the descriptor is owned from now on.
-
-        Raises
-        ------
-        OSError
-            If it cannot be mapped, or the fences cannot be put up.
-        """
 
 
 class HostExchange:

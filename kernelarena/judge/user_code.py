@@ -17,7 +17,7 @@ import select
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any, BinaryIO
 
@@ -76,7 +76,7 @@ class Server:
         ``module:name`` of a function that takes a JSON object and yields JSON objects. If the module has a function
         ``preload``, it is called once, before anything is forked.
     environment
-        Variables that its processes see in addition.
+        Of its processes; this process's own where None is given.
 
     Raises
     ------
@@ -84,11 +84,11 @@ class Server:
         If the server does not start.
     """
 
-    def __init__(self, function: str, environment: dict[str, str] | None = None) -> None:
+    def __init__(self, function: str, environment: Mapping[str, str] | None = None) -> None:
         self._process = subprocess.Popen(
             [sys.executable, "-m", "kernelarena.judge.user_code", function],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True,
-            env={**os.environ, **(environment or {})},
+            env=environment,
         )  # fmt: skip
         if next(self._messages(), None) != _START:
             code = self._process.wait()

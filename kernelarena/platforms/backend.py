@@ -1,6 +1,6 @@
 """A backend: what the harness has to know of a vendor's runtime, behind one interface.
 
-Three come with the package; others are installed beside it and found by the entry point group
+Some come with the package; others are installed beside it and found by the entry point group
 ``kernelarena.backends``, whose names are what platform files call ``backend``.
 """
 
@@ -28,6 +28,12 @@ _BUILT_IN = {
     "cpu": "kernelarena.platforms.cpu:CpuBackend",
     "cuda": "kernelarena.platforms.cuda:CudaBackend",
     "rocm": "kernelarena.platforms.rocm:RocmBackend",
+    "xpu": "kernelarena.platforms.declared:XpuBackend",
+    "npu": "kernelarena.platforms.declared:NpuBackend",
+    "musa": "kernelarena.platforms.declared:MusaBackend",
+    "corex": "kernelarena.platforms.declared:CorexBackend",
+    "maca": "kernelarena.platforms.declared:MacaBackend",
+    "dtk": "kernelarena.platforms.declared:DtkBackend",
 }
 
 
@@ -66,10 +72,17 @@ class Access:
         Device nodes and other files of the host that it must be able to open.
     environment
         Variables that show it that device alone, as number 0; set before the runtime is first touched.
+    unset
+        Variables that must not be set beside them, because the two together may show another device or none.
     """
 
     paths: tuple[str, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
+    unset: tuple[str, ...] = ()
+
+    def within(self, environment: Mapping[str, str]) -> dict[str, str]:
+        """Return ``environment``, changed so that a process that starts with it is shown the device alone."""
+        return {**{name: value for name, value in environment.items() if name not in self.unset}, **self.environment}
 
 
 @dataclass(frozen=True)
@@ -145,6 +158,9 @@ class Backend(ABC):
     def open(self, index: int) -> OpenedDevice:
         """Open a device in this process, which from then on must not be forked.
 
+        A framework that drives the chip as a torch device is opened by
+        :class:`~kernelarena.platforms.torch_device.TorchDevice`.
+
         Parameters
         ----------
         index
@@ -166,6 +182,16 @@ def _has_word(text: str, word: str) -> bool:
 def backend_for(platform: Platform) -> Backend | None:
     """Return the backend of ``platform``, or None where none of that name is installed or it does not load."""
     return _backend(platform.backend)
+
+
+def backend_named(name: str) -> Backend | None:
+    """Return the backend of a name, or None where none of that name is installed or it does not load."""
+    return _backend(name)
+
+
+def backend_names() -> list[str]:
+    """Return the names of all backends: those of the package, then those installed beside it."""
+    return list(dict.fromkeys([*_BUILT_IN, *(entry.name for entry in importlib.metadata.entry_points(group=GROUP))]))
 
 
 def availability(platform: Platform) -> Availability:

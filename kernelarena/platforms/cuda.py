@@ -8,6 +8,7 @@ from pathlib import Path
 from kernelarena.platforms.backend import Device
 from kernelarena.platforms.gpu import GpuBackend
 from kernelarena.platforms.virtual_memory import Runtime
+from kernelarena.platforms.visibility import Visibility
 from kernelarena.spec import Platform
 
 
@@ -19,7 +20,9 @@ class CudaBackend(GpuBackend):
     device_node = Path("/dev/nvidiactl")
     triton_backend = "nvidia"
     torch_key = "cuda"
-    visibility = ("CUDA_VISIBLE_DEVICES",)
+    arch_prefix = "sm_"
+    visibility = Visibility((("CUDA_VISIBLE_DEVICES",),))
+    variables = ("CUDA_DEVICE_ORDER",)
     runtime = Runtime(("libcuda.so.1", "libcuda.so"), "cu", limits=(0x06,))  # bytes of cache set aside to persist
     driver_folder = Path("/proc/driver/nvidia/gpus")
 

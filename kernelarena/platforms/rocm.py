@@ -7,7 +7,9 @@ from pathlib import Path
 
 from kernelarena.platforms.backend import Device
 from kernelarena.platforms.gpu import GpuBackend
+from kernelarena.platforms.telemetry.identity import uuid_forms
 from kernelarena.platforms.virtual_memory import Runtime
+from kernelarena.platforms.visibility import Visibility
 from kernelarena.spec import Platform
 
 
@@ -23,7 +25,8 @@ class RocmBackend(GpuBackend):
     device_node = Path("/dev/kfd")
     triton_backend = "amd"
     torch_key = "hip"
-    visibility = ("ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES")
+    # ROCr's comes first and takes identifiers; HIP's counts within what that leaves, and goes by either name.
+    visibility = Visibility((("ROCR_VISIBLE_DEVICES",), ("HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES")))
     runtime = Runtime(("libamdhip64.so", "libamdhip64.so.7", "libamdhip64.so.6"), "hip", "RuntimeGetVersion", 70100000)
     render_folder = Path("/sys/class/drm")
 
@@ -48,5 +51,6 @@ class RocmBackend(GpuBackend):
         return str(self.device_node), *(f"/dev/dri/{node.name}" for node in own or found)
 
     def identifier(self, device: Device) -> str:
-        """``GPU-<uuid>``; only the 16 hexadecimal digits that the runtime itself prints are one."""
-        return f"GPU-{device.uuid}" if re.fullmatch(r"[0-9a-f]{16}", device.uuid) else ""
+        """``GPU-<serial>``: the 16 hexadecimal digits that the runtime itself prints, however torch spells them."""
+        serials = sorted(form for form in uuid_forms(device.uuid) if len(form) == 16)
+        return f"GPU-{serials[0]}" if serials else ""

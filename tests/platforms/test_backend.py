@@ -7,13 +7,14 @@ import logging
 import stat
 import subprocess
 import sys
+import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from kernelarena.platforms import backend as backend_module
-from kernelarena.platforms import gpu
+from kernelarena.platforms import discovery, gpu
 from kernelarena.platforms.backend import GROUP, Availability, Backend, Device, availability, backend_for
 from kernelarena.platforms.catalogue import load
 from kernelarena.platforms.cpu import CpuBackend
@@ -79,7 +80,7 @@ def python_that_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callabl
 
 
 def answer(*devices: str, hip: str = "null", cuda: str = "null") -> str:
-    body = f'{{"torch": "2.9.0", "hip": {hip}, "cuda": {cuda}, "devices": [{", ".join(devices)}]}}'
+    body = f'{{"torch": "2.9.0", "hip": {hip}, "cuda": {cuda}, "xpu": null, "devices": [{", ".join(devices)}]}}'
     return f"echo 'a line that some library prints'; echo '{body}'"
 
 
@@ -226,6 +227,30 @@ def test_a_render_node_is_found_by_its_bus_address(tmp_path: Path, monkeypatch) 
     assert nameless.environment == {"ROCR_VISIBLE_DEVICES": "5"}
 
 
+def test_a_serial_number_is_known_in_the_spelling_of_torch() -> None:
+    """HIP puts its digits as text into the sixteen bytes of a UUID, which torch prints in hexadecimal."""
+    spelt = str(uuid.UUID(bytes=b"0123456789abcdef"))
+    device = Device(0, "AMD Instinct MI300X", "gfx942", spelt)
+    assert RocmBackend().identifier(device) == "GPU-0123456789abcdef"
+
+
+def test_parts_of_one_chip_go_by_their_number(python_that_says) -> None:
+    part = '"name": "AMD Instinct MI300X", "arch": "gfx942", "uuid": "0123456789abcdef"'
+    python_that_says(answer(*(f'{{"index": {index}, {part}}}' for index in range(2)), hip='"7.0"'))
+    backend = RocmBackend()
+    shown = [backend.access(device).environment["ROCR_VISIBLE_DEVICES"] for device in backend.devices()]
+    assert shown == ["0", "1"]
+
+
+@pytest.mark.parametrize("set_by_the_user", ["ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES"])
+def test_whatever_the_user_has_set_one_variable_shows_the_device(monkeypatch, set_by_the_user: str) -> None:
+    """Both together can hide every device: the second counts within what the first leaves."""
+    monkeypatch.setenv(set_by_the_user, "4,6")
+    access = RocmBackend().access(Device(1, "AMD Instinct MI300X", "gfx942"))
+    before = {"HOME": "/root", set_by_the_user: "4,6"}
+    assert access.within(before) == {"HOME": "/root", "ROCR_VISIBLE_DEVICES": "6"}
+
+
 @pytest.mark.parametrize(
     ("script", "message"),
     [
@@ -240,7 +265,7 @@ def test_why_there_are_no_devices_is_told_apart(
     python_that_says, monkeypatch: pytest.MonkeyPatch, script: str, message: str
 ) -> None:
     if "sleep" in script:
-        monkeypatch.setattr(gpu, "PROBE_TIMEOUT", 0.2)
+        monkeypatch.setattr(discovery, "PROBE_TIMEOUT", 0.2)
     python_that_says(script)
     backend = RocmBackend()
     assert backend.devices() == []
@@ -260,8 +285,8 @@ def test_the_probe_runs_under_the_torch_of_this_host(tmp_path: Path, monkeypatch
     pytest.importorskip("torch")
     (tmp_path / "torch.py").write_text("raise RuntimeError('a file of the user that happens to be called so')")
     monkeypatch.chdir(tmp_path)
-    found = gpu._ask_torch()
-    assert set(found) == {"torch", "hip", "cuda", "devices"}
+    found = discovery.ask_torch("cuda", prefix="sm_")
+    assert set(found) == {"torch", "hip", "cuda", "xpu", "devices"}
     for device in found["devices"]:
         assert Device(**device).name
 
@@ -271,7 +296,7 @@ import os
 from kernelarena.platforms.cuda import CudaBackend
 from kernelarena.platforms.rocm import RocmBackend
 
-backends = [kind() for kind in (CudaBackend, RocmBackend) if kind.device_node.exists()]
+backends = [kind() for kind in (CudaBackend, RocmBackend) if kind().has_driver()]
 if not any(backend.devices() for backend in backends):
     raise SystemExit("no device that torch can use")
 child = os.fork()
@@ -291,19 +316,21 @@ def test_devices_of_this_host_are_found_and_forking_stays_possible() -> None:
     assert done.returncode == 0, done.stderr
 
 
+ELSEWHERE = PLATFORMS["ascend910b"].model_copy(update={"id": "acme1", "backend": "acme"})
+
+
 def test_without_a_backend_nothing_can_be_known_and_the_reason_names_it() -> None:
-    platform = PLATFORMS["ascend910b"]
-    assert backend_for(platform) is None
-    found = availability(platform)
+    assert backend_for(ELSEWHERE) is None
+    found = availability(ELSEWHERE)
     assert found.evidence == ()
-    assert "'npu'" in found.why_not
+    assert "'acme'" in found.why_not
     assert GROUP in found.why_not
 
 
 class PluginBackend(Backend):
     """A backend as another distribution would bring it."""
 
-    name = "npu"
+    name = "acme"
     languages = (Language.TORCH,)
 
     def devices(self) -> list[Device]:
@@ -333,31 +360,30 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Calla
 
 
 def test_a_plug_in_is_found_by_its_entry_point(installed) -> None:
-    installed(f"npu = {__name__}:PluginBackend")
-    platform = PLATFORMS["ascend910b"]
-    backend = backend_for(platform)
+    installed(f"acme = {__name__}:PluginBackend")
+    backend = backend_for(ELSEWHERE)
     assert backend is not None
-    assert backend.match(backend.devices()[0], platform)
-    assert availability(platform) == Availability((Evidence.MEASURED,), "")
+    assert backend.match(backend.devices()[0], ELSEWHERE)
+    assert availability(ELSEWHERE) == Availability((Evidence.MEASURED,), "")
 
 
 @pytest.mark.parametrize(
     ("entry", "reason"),
     [
-        ("npu = no_such_module:Backend", "ModuleNotFoundError: No module named 'no_such_module'"),
-        (f"npu = {__name__}:NoSuchName", "AttributeError"),
-        (f"npu = {__name__}:NOT_A_BACKEND", "is not a kernelarena.platforms.backend.Backend"),
+        ("acme = no_such_module:Backend", "ModuleNotFoundError: No module named 'no_such_module'"),
+        (f"acme = {__name__}:NoSuchName", "AttributeError"),
+        (f"acme = {__name__}:NOT_A_BACKEND", "is not a kernelarena.platforms.backend.Backend"),
     ],
 )
 def test_a_broken_plug_in_is_one_warning(installed, caplog: pytest.LogCaptureFixture, entry: str, reason: str) -> None:
     installed(entry)
     with caplog.at_level(logging.WARNING):
-        assert backend_for(PLATFORMS["ascend910b"]) is None
-        assert backend_for(PLATFORMS["ascend910b"]) is None
+        assert backend_for(ELSEWHERE) is None
+        assert backend_for(ELSEWHERE) is None
     (record,) = caplog.records
     assert reason in record.getMessage()
     assert "\n" not in record.getMessage()
-    assert availability(PLATFORMS["ascend910b"]).evidence == ()
+    assert availability(ELSEWHERE).evidence == ()
 
 
 def test_a_plug_in_cannot_take_the_place_of_a_built_in_backend(installed) -> None:
