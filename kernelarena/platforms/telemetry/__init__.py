@@ -4,6 +4,7 @@
 say what they amount to over an interval. What a device does not offer is None, and why is in `Facts.missing`.
 """
 
+from kernelarena.platforms.telemetry.condition import Condition, Occupant
 from kernelarena.platforms.telemetry.energy import Energy, Method, energy
 from kernelarena.platforms.telemetry.errors import DeviceVanished, TelemetryUnavailable
 from kernelarena.platforms.telemetry.probe import Probe
@@ -12,10 +13,12 @@ from kernelarena.platforms.telemetry.schema import Facts, Reading, Sample, Throt
 from kernelarena.platforms.telemetry.summary import Span, Summary, summarise, throttled
 
 __all__ = [
+    "Condition",
     "DeviceVanished",
     "Energy",
     "Facts",
     "Method",
+    "Occupant",
     "Probe",
     "Reading",
     "Sample",

@@ -19,6 +19,7 @@ import io
 import time
 from typing import Any, ClassVar
 
+from kernelarena.platforms.telemetry.condition import Condition, Occupant
 from kernelarena.platforms.telemetry.errors import TelemetryUnavailable
 from kernelarena.platforms.telemetry.identity import PciAddress, same_uuid
 from kernelarena.platforms.telemetry.probe import Asker, Probe, count, missing, number, one_line, share
@@ -52,6 +53,8 @@ _CALLS = {
     "ecc_corrected": ("amdsmi_get_gpu_total_ecc_count",),
     "ecc_uncorrected": ("amdsmi_get_gpu_total_ecc_count",),
 }
+_LEVELS = {"AMDSMI_DEV_PERF_LEVEL_AUTO": "", "AMDSMI_DEV_PERF_LEVEL_UNKNOWN": None}
+"""Performance levels under which nothing is set: the clocks follow the load, or nobody knows."""
 _OWN = ("amdsmi_get_gpu_memory_usage", "amdsmi_get_gpu_activity", "amdsmi_get_clock_info(GFX)")
 """Calls that a partition answers for itself."""
 
@@ -123,6 +126,21 @@ class AmdSmiProbe(Probe):
         )
         self._asker.end_reading()
         return reading
+
+    def condition(self) -> Condition:
+        """Return what the library says of modes and processes; of a partition, what holds for its whole chip."""
+        smi, chip = self._smi, self._chip
+        driver = _told(smi, "amdsmi_get_gpu_driver_info", chip) or {}
+        level = _told(smi, "amdsmi_get_gpu_perf_level", chip)
+        virtual = (_told(smi, "amdsmi_get_gpu_virtualization_mode", chip) or {}).get("mode")
+        users = _told(smi, "amdsmi_get_gpu_process_list", self._handle or chip)
+        return Condition(
+            driver=None if driver.get("driver_version") in (None, "N/A") else driver["driver_version"],
+            clocks=None if level is None else _LEVELS.get(level, level.rpartition("LEVEL_")[2].lower()),
+            partition=_mode(*(_told(smi, f"amdsmi_get_gpu_{kind}_partition", chip) for kind in ("compute", "memory"))),
+            virtual=None if virtual is None or virtual.name == "UNKNOWN" else virtual.name == "GUEST",
+            occupants=None if users is None else tuple(Occupant(user["pid"], user["mem"]) for user in users),
+        )
 
     def close(self) -> None:
         """Shut the library down."""
@@ -248,6 +266,13 @@ def _partition(smi: Any, chip: list[tuple[PciAddress, Any]], wanted: PciAddress 
     return chip[0][0], None, f"the chip, of whose {len(chip)} partitions the runtime does not say which is meant"
 
 
+def _mode(compute: str | None, memory: str | None) -> str | None:
+    """``CPX/NPS4``; nothing for a chip that is one device with one memory."""
+    if compute is None:
+        return None
+    return "" if compute == "SPX" and memory in (None, "NPS1") else "/".join(filter(None, (compute, memory)))
+
+
 def _has_uuid(smi: Any, handle: Any, uuid: str) -> bool:
     if not uuid:
         return False
@@ -261,23 +286,25 @@ def _has_uuid(smi: Any, handle: Any, uuid: str) -> bool:
     return any(same_uuid(uuid, other) for other in known)
 
 
-def _facts(smi: Any, chip: Any, handle: Any, address: PciAddress, scope: str) -> Facts:
-    def ask(name: str, *arguments: Any) -> Any:
-        try:
-            return getattr(smi, name)(*arguments)
-        except (smi.AmdSmiException, AttributeError, ValueError):
-            return None
+def _told(smi: Any, name: str, *arguments: Any) -> Any:
+    """Return what a call answers, or None where the package or the device has no such call."""
+    try:
+        return getattr(smi, name)(*arguments)
+    except (smi.AmdSmiException, AttributeError, KeyError, ValueError):  # a value that its release has no name for
+        return None
 
-    library = ask("amdsmi_get_lib_version") or {}
+
+def _facts(smi: Any, chip: Any, handle: Any, address: PciAddress, scope: str) -> Facts:
+    library = _told(smi, "amdsmi_get_lib_version") or {}
     version = ".".join(str(library[key]) for key in ("major", "minor", "release") if key in library)
-    cap = number((ask("amdsmi_get_power_info", chip) or {}).get("power_limit"))
-    ecc = ask("amdsmi_get_gpu_ecc_enabled", chip)
-    energy = ask("amdsmi_get_energy_count", chip)
+    cap = number((_told(smi, "amdsmi_get_power_info", chip) or {}).get("power_limit"))
+    ecc = _told(smi, "amdsmi_get_gpu_ecc_enabled", chip)
+    energy = _told(smi, "amdsmi_get_energy_count", chip)
     return Facts(
         source=f"amdsmi {version or importlib.metadata.version('amdsmi')}",
-        name=str((ask("amdsmi_get_gpu_asic_info", chip) or {}).get("market_name", "")),
+        name=str((_told(smi, "amdsmi_get_gpu_asic_info", chip) or {}).get("market_name", "")),
         pci=str(address),
-        uuid=ask("amdsmi_get_gpu_device_uuid", handle or chip) or "",
+        uuid=_told(smi, "amdsmi_get_gpu_device_uuid", handle or chip) or "",
         scope=scope,
         power_limit_w=cap,
         energy_resolution_j=None if energy is None else _energy_step(energy.get("counter_resolution")),

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 from typing import Any
 
+from kernelarena.platforms.telemetry.condition import Condition, Occupant
 from kernelarena.platforms.telemetry.errors import TelemetryUnavailable
 from kernelarena.platforms.telemetry.identity import PciAddress, uuid_forms
 from kernelarena.platforms.telemetry.probe import Asker, Probe, count, missing, number, one_line, share
@@ -142,6 +143,36 @@ class NvmlProbe(Probe):
         self._asker.end_reading()
         return reading
 
+    def condition(self) -> Condition:
+        """Return what NVML says of modes and processes; of a slice, what holds for its whole chip."""
+        nvml, chip = self._nvml, self._handle
+        persistent = _told(nvml, "nvmlDeviceGetPersistenceMode", chip)
+        ecc = _told(nvml, "nvmlDeviceGetEccMode", chip)
+        mig = _told(nvml, "nvmlDeviceGetMigMode", chip)
+        virtual = _told(nvml, "nvmlDeviceGetVirtualizationMode", chip)
+        users = _told(nvml, "nvmlDeviceGetComputeRunningProcesses", self._slice)
+        return Condition(
+            driver=_told(nvml, "nvmlSystemGetDriverVersion"),
+            clocks=self._set_clocks(),
+            persistent=None if persistent is None else bool(persistent),
+            partition="MIG" if mig and mig[0] == nvml.NVML_DEVICE_MIG_ENABLE else "",
+            virtual=None if virtual is None else virtual == nvml.NVML_GPU_VIRTUALIZATION_MODE_VGPU,
+            ecc_pending=bool(ecc[1]) if ecc is not None and ecc[0] != ecc[1] else None,
+            occupants=None if users is None else tuple(Occupant(user.pid, user.usedGpuMemory) for user in users),
+        )
+
+    def _set_clocks(self) -> str | None:
+        """Return what the clocks are set to: a range that is set has no call that tells it, but a reason that holds."""
+        nvml, chip, core = self._nvml, self._handle, self._nvml.NVML_CLOCK_SM
+        reasons = next((mask for name in _REASON_CALLS if (mask := _told(nvml, name, chip)) is not None), None)
+        wished = _told(nvml, "nvmlDeviceGetApplicationsClock", chip, core)
+        usual = _told(nvml, "nvmlDeviceGetDefaultApplicationsClock", chip, core)
+        if None not in (wished, usual) and wished != usual:
+            return f"{wished} MHz"
+        if reasons is None:
+            return None
+        return "by somebody" if reasons & _bit(nvml, "ApplicationsClocksSetting") else ""
+
     def close(self) -> None:
         """Shut the library down."""
         with contextlib.suppress(self._nvml.NVMLError):
@@ -191,21 +222,23 @@ def _find(nvml: Any, pci: str, uuid: str) -> Any:
     return nvml.nvmlDeviceGetHandleByPciBusId(text.encode())
 
 
-def _facts(nvml: Any, probe: NvmlProbe, chip: Any, found: Any, scope: str) -> Facts:
-    def ask(function: Any, *arguments: Any) -> Any:
-        try:
-            return function(*arguments)
-        except nvml.NVMLError:
-            return None
+def _told(nvml: Any, name: str, *arguments: Any) -> Any:
+    """Return what a call answers, or None where the library or the device has no such call."""
+    try:
+        return getattr(nvml, name)(*arguments)
+    except (nvml.NVMLError, AttributeError):
+        return None
 
-    limit = ask(nvml.nvmlDeviceGetEnforcedPowerLimit, chip)
-    ecc = ask(nvml.nvmlDeviceGetEccMode, chip)
-    pci = ask(nvml.nvmlDeviceGetPciInfo, chip)
+
+def _facts(nvml: Any, probe: NvmlProbe, chip: Any, found: Any, scope: str) -> Facts:
+    limit = _told(nvml, "nvmlDeviceGetEnforcedPowerLimit", chip)
+    ecc = _told(nvml, "nvmlDeviceGetEccMode", chip)
+    pci = _told(nvml, "nvmlDeviceGetPciInfo", chip)
     return Facts(
-        source=f"NVML {ask(nvml.nvmlSystemGetNVMLVersion) or ''}".strip(),
-        name=ask(nvml.nvmlDeviceGetName, found) or "",
+        source=f"NVML {_told(nvml, 'nvmlSystemGetNVMLVersion') or ''}".strip(),
+        name=_told(nvml, "nvmlDeviceGetName", found) or "",
         pci="" if pci is None else f"{pci.domain:04x}:{pci.bus:02x}:{pci.device:02x}.0",
-        uuid=ask(nvml.nvmlDeviceGetUUID, found) or "",
+        uuid=_told(nvml, "nvmlDeviceGetUUID", found) or "",
         scope=scope,
         power_limit_w=_scaled(limit, 1e-3),
         power_window_s=0.0 if probe.instant else AVERAGED,

@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, ClassVar, TypeVar
 
+from kernelarena.platforms.telemetry.condition import Condition
 from kernelarena.platforms.telemetry.errors import DeviceVanished, TelemetryUnavailable
 from kernelarena.platforms.telemetry.schema import Facts, Reading
 
@@ -57,6 +58,10 @@ class Probe(ABC):
         DeviceVanished
             If it no longer answers.
         """
+
+    def condition(self) -> Condition:
+        """Return how the device is set up and who uses it; nothing where a library does not say."""
+        return Condition()
 
     @abstractmethod
     def close(self) -> None:

@@ -9,11 +9,10 @@ import select
 import subprocess
 import sys
 import time
-from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-import kernelarena
+from kernelarena.platforms.asking import environment
 from kernelarena.platforms.telemetry.errors import TelemetryUnavailable
 from kernelarena.platforms.telemetry.schema import Facts, Sample
 
@@ -88,7 +87,7 @@ class Sampler:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             start_new_session=True,  # an interrupt at the terminal is for the process that measures
-            env=_environment(),
+            env=environment(),
         )
         sampler = cls(process, Facts(source=source, name="", pci=pci))
         hello = sampler._receive(START_TIMEOUT)
@@ -154,13 +153,6 @@ class Sampler:
         line, _, self._pending = self._pending.partition(b"\n")
         answer: dict[str, Any] = json.loads(line)
         return answer
-
-
-def _environment() -> dict[str, str]:
-    """Return an environment in which this very package is found, and nothing that lies in the working directory."""
-    here = str(Path(kernelarena.__file__).resolve().parent.parent)
-    path = os.pathsep.join(filter(None, [here, os.environ.get("PYTHONPATH", "")]))
-    return {**os.environ, "PYTHONPATH": path, "PYTHONSAFEPATH": "1"}
 
 
 def _say_once(facts: Facts) -> None:

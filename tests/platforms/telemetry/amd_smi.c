@@ -10,7 +10,8 @@
  *   mute     answers no question
  *   none     no driver
  *
- * AMD_STUB_THROTTLE names a residency counter that grows. Power is 400 W in the metrics' table; energy is kept in steps
+ * AMD_STUB_THROTTLE names a residency counter that grows; AMD_STUB_LEVEL is the number of a performance level;
+ * AMD_STUB_USED has a process of number 4242 hold 3 GiB. Power is 400 W in the metrics' table; energy is kept in steps
  * of 2^-16 J and updated every millisecond.
  */
 #include "amd_smi.h"
@@ -218,6 +219,56 @@ uint32_t amdsmi_get_gpu_total_ecc_count(void *handle, struct struct_amdsmi_error
 uint32_t amdsmi_get_gpu_ecc_enabled(void *handle, uint64_t *blocks) {
     *blocks = 1;
     return firmware(handle);
+}
+
+static uint32_t mode(void *handle, const char *name, char *text, uint32_t length) {
+    if (gone()) return AMDSMI_STATUS_FILE_ERROR;
+    if (is("vf") || is("mute") || is("mi250") || partition_of(handle)) return AMDSMI_STATUS_NOT_SUPPORTED;
+    snprintf(text, length, "%s", name);
+    return AMDSMI_STATUS_SUCCESS;
+}
+
+uint32_t amdsmi_get_gpu_compute_partition(void *handle, char *text, uint32_t length) {
+    return mode(handle, is("cpx") ? "CPX" : "SPX", text, length);
+}
+
+uint32_t amdsmi_get_gpu_memory_partition(void *handle, char *text, uint32_t length) {
+    return mode(handle, is("cpx") ? "NPS4" : "NPS1", text, length);
+}
+
+uint32_t amdsmi_get_gpu_perf_level(void *handle, uint32_t *level) {
+    const char *given = getenv("AMD_STUB_LEVEL");
+    *level = given ? (uint32_t)atoi(given) : AMDSMI_DEV_PERF_LEVEL_AUTO;
+    return firmware(handle);
+}
+
+uint32_t amdsmi_get_gpu_virtualization_mode(void *handle, uint32_t *mode) {
+    if (gone()) return AMDSMI_STATUS_FILE_ERROR;
+    if (is("mute") || partition_of(handle)) return AMDSMI_STATUS_NOT_SUPPORTED;
+    *mode = is("vf") ? AMDSMI_VIRTUALIZATION_MODE_GUEST : AMDSMI_VIRTUALIZATION_MODE_BAREMETAL;
+    return AMDSMI_STATUS_SUCCESS;
+}
+
+uint32_t amdsmi_get_gpu_driver_info(void *handle, struct struct_amdsmi_driver_info_t *info) {
+    (void)handle;
+    if (gone()) return AMDSMI_STATUS_FILE_ERROR;
+    memset(info, 0, sizeof *info);
+    strcpy(info->driver_name, "amdgpu");
+    strcpy(info->driver_version, "6.14.14");
+    return AMDSMI_STATUS_SUCCESS;
+}
+
+uint32_t amdsmi_get_gpu_process_list(void *handle, uint32_t *count, struct struct_amdsmi_proc_info_t *list) {
+    (void)handle;
+    if (gone()) return AMDSMI_STATUS_FILE_ERROR;
+    if (is("mute") || *count < 1) return AMDSMI_STATUS_NOT_SUPPORTED;
+    *count = getenv("AMD_STUB_USED") ? 1 : 0;
+    if (*count) {
+        memset(list, 0, sizeof *list);
+        list->pid = 4242;
+        list->mem = 3ull << 30;
+    }
+    return AMDSMI_STATUS_SUCCESS;
 }
 
 /* It sleeps for 100 ms in the real library: whoever samples with it disturbs its own rate. */

@@ -88,7 +88,13 @@ def pynvml() -> str:
     """Declare the structures and constants; the package does not say what its functions take."""
     module = importlib.import_module("pynvml")
     header = Header()
-    for kind in ("c_nvmlFieldValue_t", "c_nvmlMemory_t", "nvmlPciInfo_t", "c_nvmlUtilization_t"):
+    for kind in (
+        "c_nvmlFieldValue_t",
+        "c_nvmlMemory_t",
+        "nvmlPciInfo_t",
+        "c_nvmlUtilization_t",
+        "c_nvmlProcessInfo_v3_t",
+    ):
         header.structure(getattr(module, kind))
     for name, value in vars(module).items():
         if type(value) is int and name.startswith(("NVML_", "nvmlClocksEventReason")) and value >= 0:

@@ -5,6 +5,8 @@
  *   lost     as h200, until NVML_STUB_FOR milliseconds have passed, then "GPU is lost"
  *   none     no driver
  *
+ * NVML_STUB_MIG: the chip is sliced. NVML_STUB_USED: a process of number 4242 holds 3 GiB. NVML_STUB_FREE: nobody set the
+ * clocks, as somebody has otherwise.
  * NVML_STUB_THROTTLE: "reason" sets a reason that holds now, "counter" lets the thermal policy's counter grow.
  * Power is 300 W; the energy counter is updated every 20 ms.
  */
@@ -62,6 +64,22 @@ int nvmlDeviceGetHandleByPciBusId_v2(const char *pci, device_t **device) {
     return NVML_ERROR_NOT_FOUND;
 }
 
+int nvmlSystemGetDriverVersion(char *text, unsigned length) { snprintf(text, length, "580.65.06"); return NVML_SUCCESS; }
+int nvmlDeviceGetPersistenceMode(device_t *d, unsigned *mode) { *mode = d->index; return NVML_SUCCESS; }
+int nvmlDeviceGetMigMode(device_t *d, unsigned *current, unsigned *pending) { (void)d; *current = *pending = getenv("NVML_STUB_MIG") ? NVML_DEVICE_MIG_ENABLE : NVML_DEVICE_MIG_DISABLE; return is("NVML_STUB", "old") ? NVML_ERROR_NOT_SUPPORTED : NVML_SUCCESS; }
+int nvmlDeviceGetVirtualizationMode(device_t *d, uint64_t *mode) { (void)d; *mode = NVML_GPU_VIRTUALIZATION_MODE_PASSTHROUGH; return NVML_SUCCESS; }
+
+int nvmlDeviceGetComputeRunningProcesses_v3(device_t *d, unsigned *count, struct c_nvmlProcessInfo_v2_t *list) {
+    (void)d;
+    if (!getenv("NVML_STUB_USED")) { *count = 0; return NVML_SUCCESS; }
+    if (*count < 1 || !list) { *count = 1; return NVML_ERROR_INSUFFICIENT_SIZE; }
+    *count = 1;
+    memset(list, 0, sizeof *list);
+    list->pid = 4242;
+    list->usedGpuMemory = 3ull << 30;
+    return NVML_SUCCESS;
+}
+
 /* An index is what nobody may go by. */
 int nvmlDeviceGetHandleByIndex_v2(unsigned index, device_t **device) { (void)index, (void)device; abort(); }
 int nvmlDeviceGetDeviceHandleFromMigDeviceHandle(device_t *d, device_t **parent) { (void)d, (void)parent; return NVML_ERROR_INVALID_ARGUMENT; }
@@ -87,7 +105,7 @@ int nvmlDeviceGetCurrentClocksEventReasons(device_t *d, unsigned long long *reas
     (void)d;
     if (is("NVML_STUB", "old")) return NVML_ERROR_NOT_SUPPORTED;
     /* idle and somebody's clocks hold as well, and are no throttling */
-    ANSWER(*reasons = nvmlClocksEventReasonGpuIdle | nvmlClocksEventReasonApplicationsClocksSetting | (is("NVML_STUB_THROTTLE", "reason") ? nvmlClocksEventReasonSwPowerCap : 0));
+    ANSWER(*reasons = nvmlClocksEventReasonGpuIdle | (getenv("NVML_STUB_FREE") ? 0 : nvmlClocksEventReasonApplicationsClocksSetting) | (is("NVML_STUB_THROTTLE", "reason") ? nvmlClocksEventReasonSwPowerCap : 0));
 }
 int nvmlDeviceGetCurrentClocksThrottleReasons(device_t *d, unsigned long long *reasons) { (void)d; ANSWER(*reasons = nvmlClocksEventReasonHwSlowdown); }
 
