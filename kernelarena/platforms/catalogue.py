@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from kernelarena.errors import InputError, nearest
-from kernelarena.platforms.backend import backend_for
+from kernelarena.platforms.backend import Backend, Device, backend_for
 from kernelarena.spec import Platform
 from kernelarena.spec.paths import folders
 from kernelarena.spec.places import Place, look, refusal
@@ -126,6 +126,11 @@ def resolve(names: Iterable[str] | str, platforms: Mapping[str, Platform]) -> li
     if not found:
         raise InputError(f"no platform is named: {nearest('', platforms)}")
     return list(found.values())
+
+
+def platform_of(backend: Backend, device: Device, platforms: Iterable[Platform]) -> Platform | None:
+    """Return the platform that a device of ``backend`` is, or None where no file describes it."""
+    return next((each for each in platforms if each.backend == backend.name and backend.match(device, each)), None)
 
 
 def _words(platforms: Mapping[str, Platform]) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""``kab-mc platforms``: which chips are known, what can be found out about each here, and every figure of one."""
+"""``kab-mc platforms show``: every figure of one platform, with its unit and its source."""
 
 from __future__ import annotations
 
@@ -9,59 +9,22 @@ from typing import Any
 import click
 from rich.console import Group
 from rich.padding import Padding
-from rich.table import Table
 from rich.text import Text
 
-from kernelarena.cli.options import PATH, WORDS
+from kernelarena.cli.options import WORDS
 from kernelarena.cli.page import binary, console, pairs, print_json, si
-from kernelarena.cli.usage import Commands
+from kernelarena.cli.platforms.list import summary
+from kernelarena.cli.platforms.options import as_json, folders
 from kernelarena.errors import InputError
 from kernelarena.platforms.backend import Availability, availability
 from kernelarena.platforms.catalogue import load, resolve
 from kernelarena.spec import Platform
 
-_folders = click.option(
-    "--platforms-dir",
-    "folders",
-    multiple=True,
-    type=PATH,
-    help="A folder of platform files to read as well; may be repeated.",
-)
-_as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 
-
-@click.group(cls=Commands)
-def platforms() -> None:
-    """List the known chips, or show every figure of one.
-
-    \b
-    Example:
-        kab-mc platforms list
-        kab-mc platforms show mi300
-    """  # noqa: D301  (\b is click's, and a raw docstring would lose it)
-
-
-@platforms.command("list")
-@_folders
-@_as_json
-def list_(folders: tuple[Path, ...], as_json: bool) -> None:
-    """List every platform: what evidence can be had of it here and now, and why not more.
-
-    \b
-    Example:
-        kab-mc platforms list --platforms-dir lab/platforms
-    """  # noqa: D301
-    known = [(platform, availability(platform)) for platform in load(folders).values()]
-    if as_json:
-        print_json([_summary(platform, found) for platform, found in known])
-        return
-    console().print(_overview(known))
-
-
-@platforms.command()
+@click.command()
 @click.argument("name", metavar="ID", type=WORDS)
-@_folders
-@_as_json
+@folders
+@as_json
 def show(name: str, folders: tuple[Path, ...], as_json: bool) -> None:
     """Show every figure of one platform, and where each comes from. ID may be an alias.
 
@@ -74,43 +37,9 @@ def show(name: str, folders: tuple[Path, ...], as_json: bool) -> None:
         raise InputError(f"'{name}' names {len(named)} platforms: show takes one at a time")
     platform, found = named[0], availability(named[0])
     if as_json:
-        print_json({**platform.model_dump(mode="json", exclude_none=True), **_summary(platform, found)})
+        print_json({**platform.model_dump(mode="json", exclude_none=True), **summary(platform, found)})
         return
     console().print(_page(platform, found))
-
-
-def _summary(platform: Platform, found: Availability) -> dict[str, Any]:
-    return {
-        "id": platform.id,
-        "title": platform.title,
-        "vendor": platform.vendor,
-        "backend": platform.backend,
-        "arch": platform.arch,
-        "aliases": list(platform.aliases),
-        "evidence": [evidence.value for evidence in found.evidence],
-        "why_not": found.why_not,
-    }
-
-
-def _overview(known: list[tuple[Platform, Availability]]) -> Group:
-    """One line a platform; why not more is said once below for all that share it, so that 80 columns are enough."""
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    longest = max(len(platform.id) for platform, _ in known)
-    table.add_column("id", no_wrap=True, min_width=longest, style="bold")  # what one has to type is never cut short
-    table.add_column("title", overflow="fold")
-    table.add_column("vendor", no_wrap=True)
-    table.add_column("arch", no_wrap=True)
-    table.add_column("evidence", no_wrap=True)
-    table.add_column("", no_wrap=True)
-    marks: dict[str, str] = {}
-    for platform, found in known:
-        mark = marks.setdefault(found.why_not, f"[{len(marks) + 1}]") if found.why_not else ""
-        evidence = ", ".join(found.evidence) or "none"
-        table.add_row(*map(Text, (platform.id, platform.title, platform.vendor, platform.arch, evidence, mark)))
-    parts: list[Any] = [table]
-    if marks:
-        parts += ["", Text("why not more", style="bold"), pairs((mark, why) for why, mark in marks.items())]
-    return Group(*parts)
 
 
 def _page(platform: Platform, found: Availability) -> Group:
