@@ -8,7 +8,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from kernelarena.judge.arena import Allocator
-from kernelarena.platforms.persona.ledger import Ledger
+from kernelarena.platforms.persona.observer import Observer
 
 _aten = torch.ops.aten
 _ALLOCATIONS = {
@@ -29,7 +29,7 @@ class ArenaMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
         Hands the memory out.
     poison
         Fills what did not fit into the arena, where it is.
-    ledger
+    observer
         Told of the memory that takes the place of what the operator made.
     """
 
@@ -37,9 +37,9 @@ class ArenaMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
     def _should_skip_dynamo(cls) -> bool:
         return False  # else torch imports its compiler, which takes seconds, for the first operator
 
-    def __init__(self, allocator: Allocator, poison: int, ledger: Ledger) -> None:
+    def __init__(self, allocator: Allocator, poison: int, observer: Observer) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
-        self._ledger = ledger
+        self._observer = observer
         self._allocator = allocator
         self._poison = poison
 
@@ -53,9 +53,7 @@ class ArenaMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
             return made
         placed = self._allocator.allocate(made.shape, made.stride(), made.dtype)
         if placed is not None:
-            entry = self._ledger.enter(placed, device=False)
-            if entry is not None:
-                entry.device = self._ledger.on_device(made)
+            self._observer.allocated(placed, device=self._observer.ledger.on_device(made))
             if fill:
                 placed.copy_(made)
             return placed

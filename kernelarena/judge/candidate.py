@@ -169,7 +169,8 @@ class Candidate:
         arguments = self._arguments
         late = self._late()
         try:
-            with observer.call() as observed, ArenaMode(allocator, request["poison"], observer.ledger):
+            given = [argument for argument in arguments if isinstance(argument, torch.Tensor)]
+            with observer.call(given) as observed, ArenaMode(allocator, request["poison"], observer):
                 started = _clock()
                 result = self._stage.run(self.entry, arguments, held=bool(request.get("held")))
                 seconds = _clock() - started

@@ -13,6 +13,7 @@ import torch
 from kernelarena.platforms.persona.ledger import Ledger, Work
 from kernelarena.platforms.persona.observer import Observer
 from kernelarena.platforms.persona.patching import Patches
+from kernelarena.platforms.persona.threads import enter_in_threads
 
 _COPIES = (torch.ops.aten.copy_, torch.ops.aten._to_copy)
 _STREAM = 3
@@ -71,6 +72,7 @@ def watched(scratch: Path) -> Iterator[Watch]:
     watch = Watch()
     with Patches() as patches, watch.observer:
         graphs = _Graphs(watch)
+        enter_in_threads(patches, watch.observer)
         patches.set(torch.cuda.CUDAGraph, capture_begin=graphs.begin, capture_end=graphs.end, replay=graphs.replay)
         with contextlib.suppress(ImportError):  # kernels in other languages need no Triton
             _watch_triton(patches, watch, graphs, scratch)

@@ -26,6 +26,7 @@ PLUMBING = frozenset(
     {
         "os", "io", "_pyio", "codecs", "pathlib", "posixpath", "genericpath", "glob", "fnmatch", "shutil", "tempfile",
         "contextlib", "functools", "weakref", "ctypes", "threading", "concurrent.futures.thread",
+        "kernelarena.platforms.persona.threads",
     }
 )  # fmt: skip
 """Modules that do as they are told."""

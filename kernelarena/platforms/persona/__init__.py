@@ -111,11 +111,12 @@ def emulation(platform: Platform, scratch: Path) -> Iterator[Observer]:
     from kernelarena.platforms.persona.driver import PersonaDriver
     from kernelarena.platforms.persona.ledger import Ledger
     from kernelarena.platforms.persona.observer import Observer
+    from kernelarena.platforms.persona.provenance import Provenance
     from kernelarena.platforms.persona.torch_face import torch_face
     from kernelarena.platforms.persona.triton_face import interpreter_face, triton_face
 
     ledger = Ledger()
-    observer = Observer(ledger, real=True)
+    observer = Observer(ledger, real=True, provenance=Provenance(ledger))
     with (
         triton_face(PersonaDriver(chip, None), None, scratch),
         interpreter_face(observer),

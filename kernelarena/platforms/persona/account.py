@@ -10,6 +10,11 @@ import torch
 
 from kernelarena.platforms.persona.handed import Handed
 from kernelarena.platforms.persona.ledger import Ledger, StorageFacts, Work
+from kernelarena.platforms.persona.provenance import Provenance
+from kernelarena.platforms.persona.traffic import Traffic
+
+_TABLE = 256
+"""Elements that host code may always prepare for its kernels within a call: slopes, offsets, pointers."""
 
 
 @dataclass
@@ -40,9 +45,14 @@ class Observed:
         Entries of all storages.
     handed
         Told of every launch; it remembers those of earlier calls.
+    provenance
+        Who wrote what, where that is known.
     """
 
-    def __init__(self, ledger: Ledger, handed: Handed) -> None:
+    def __init__(self, ledger: Ledger, handed: Handed, provenance: Provenance | None = None) -> None:
+        self._provenance = provenance
+        self._loaded: dict[int, int] = {}
+        self._from_host: dict[int, int] = {}
         self.launches = 0
         self.kernels: set[str] = set()
         self.handed = handed
@@ -89,6 +99,17 @@ class Observed:
             before = self._elements.get(key, (0, 0))
             self._elements[key] = before[0] + count, max(before[1], room)
 
+    def loaded(self, tensors: Iterable[torch.Tensor], traffic: Traffic) -> None:
+        """Note what a launch loaded from the memory that it was handed."""
+        for key, (entry, tensor) in {id(e): (e, t) for t in tensors if (e := self._ledger.find(t)) is not None}.items():
+            count = traffic.loaded(tensor)
+            self._loaded[key] = self._loaded.get(key, 0) + count
+            self._from_host[key] = max(self._from_host.get(key, 0), min(count, entry.host))
+
+    def loads(self, tensor: torch.Tensor) -> int:
+        """Return how many elements of a tensor's memory launches loaded, each as often as it was."""
+        return self._loaded.get(id(self._ledger.find(tensor)), 0)
+
     def summary(self, outputs: Sequence[object] = ()) -> dict[str, Any]:
         """Return it as plain data, with whether each output can have come out of a kernel and lies in new memory.
 
@@ -120,8 +141,16 @@ class Observed:
         entry = self._ledger.find(output)
         # An argument that comes back may be a kernel's work in place, or need none; what framework operators did to
         # it is held against them by what they touched.
-        possible = entry is not None and (entry.launched or entry.derived or entry.argument)
-        return possible and not self.handed.was(output)
+        if entry is None or not (entry.launched or entry.derived or entry.argument):
+            return False
+        return not (self.handed.was(output) or self._is_host_codes(output, entry))
+
+    def _is_host_codes(self, output: torch.Tensor, entry: StorageFacts) -> bool:
+        """Whether host code wrote an output itself, or gave launches so much of its own that it holds the answer."""
+        if self._provenance is None:
+            return False
+        own = entry.host + sum(self._from_host.values())
+        return self._provenance.unaccounted(output) or (own > _TABLE and 2 * own >= output.numel())
 
 
 def _tally(works: Iterable[Work]) -> dict[str, OperatorUse]:

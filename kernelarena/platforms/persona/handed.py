@@ -8,17 +8,13 @@ kernel's work.
 
 from __future__ import annotations
 
-import ctypes
-import hashlib
-import math
 from collections.abc import Sequence
 
-import numpy as np
 import torch
 
+from kernelarena.platforms.persona import digest
 from kernelarena.platforms.persona.ledger import Ledger
 
-_MOST = 1 << 22  # bytes; larger tensors are not worth the time
 Before = Sequence[tuple[torch.Tensor, set[bytes]]]
 
 
@@ -45,7 +41,7 @@ class Handed:
 
     def launching(self, tensors: Sequence[torch.Tensor]) -> Before:
         """Note what a launch is about to be handed; what it returns is for :meth:`launched`."""
-        before = [(tensor, _digests(tensor)) for tensor in tensors]
+        before = [(tensor, digest.of_form(tensor)) for tensor in tensors]
         for tensor, digests in before:
             entry = self._ledger.find(tensor)
             if entry is None or not (entry.argument or entry.derived):
@@ -55,50 +51,14 @@ class Handed:
     def launched(self, before: Before) -> None:
         """Note what the launch made of it."""
         for tensor, digests in before:
-            self._made |= _digests(tensor) - digests - self._foreign
+            self._made |= digest.of_form(tensor) - digests - self._foreign
 
     def was(self, output: torch.Tensor) -> bool:
         """Return whether a launch was handed exactly what ``output`` holds.
 
         What an argument holds too may be handed to a launch in a copy, and come back.
         """
-        digest = _digest(output)
-        if digest is None or digest not in self._foreign:
+        held = digest.of_elements(output)
+        if held is None or held not in self._foreign:
             return False
-        return all(digest != _digest(argument) for argument in self._ledger.arguments())
-
-
-def _digests(tensor: torch.Tensor) -> set[bytes]:
-    """Return digests of a tensor's elements and of all the memory that it is a view of."""
-    storage = tensor.untyped_storage()
-    item = tensor.element_size()
-    whole = _of_bytes(_read(storage.data_ptr(), (storage.nbytes() // item,), (item,), item), item)
-    return {digest for digest in (_digest(tensor), whole) if digest is not None}
-
-
-def _digest(tensor: torch.Tensor) -> bytes | None:
-    """Return a digest of a tensor's elements in order; None where they say nothing, being few or all the same."""
-    if tensor.layout != torch.strided or tensor.untyped_storage().device.type != "cpu":
-        return None
-    item = tensor.element_size()
-    strides = tuple(step * item for step in tensor.stride())
-    return _of_bytes(_read(tensor.data_ptr(), tuple(tensor.size()), strides, item), item)
-
-
-def _read(address: int, size: tuple[int, ...], strides: tuple[int, ...], item: int) -> bytes:
-    """Return what lies in memory; nothing if that is too little or too much to say anything.
-
-    Read as memory, and not through torch: nothing here shall be taken for the kernel's own doing.
-    """
-    if not 1 < math.prod(size) <= _MOST // item:
-        return b""
-    extent = sum((length - 1) * step for length, step in zip(size, strides, strict=True)) + item
-    memory = memoryview((ctypes.c_char * extent).from_address(address)).cast("B")
-    raw: bytes = np.ndarray(size, dtype=f"V{item}", buffer=memory, strides=strides).tobytes()
-    return raw
-
-
-def _of_bytes(raw: bytes, item: int) -> bytes | None:
-    if raw == raw[:item] * (len(raw) // item):
-        return None
-    return hashlib.sha1(raw, usedforsecurity=False).digest()
+        return all(held != digest.of_elements(argument) for argument in self._ledger.arguments())

@@ -54,6 +54,10 @@ class StorageFacts:
         Whether it was there before the current call.
     work
         What framework operators computed of what it holds, in this call.
+    content
+        Digest of what it held when it was last written by someone whom the harness saw; None if that is not known.
+    host
+        Elements that host code itself put there, in this call.
     """
 
     device: bool
@@ -62,6 +66,8 @@ class StorageFacts:
     derived: bool = False
     earlier: bool = False
     work: list[Work] = field(default_factory=list)
+    content: bytes | None = None
+    host: int = 0
 
     @property
     def from_kernel(self) -> bool:
@@ -123,6 +129,7 @@ class Ledger:
         for entry in self._entries.values():
             entry.launched = entry.derived = False
             entry.earlier = True
+            entry.host = 0
             entry.work.clear()
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+import threading
 from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any
@@ -18,9 +19,11 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_flatten, tree_map_only
 
 from kernelarena.platforms.persona.account import Observed
-from kernelarena.platforms.persona.handed import Before, Handed
+from kernelarena.platforms.persona.handed import Handed
 from kernelarena.platforms.persona.ledger import Ledger, StorageFacts, Work
 from kernelarena.platforms.persona.memory import lazy_zeros
+from kernelarena.platforms.persona.provenance import Provenance
+from kernelarena.platforms.persona.traffic import Traffic
 
 _aten = torch.ops.aten
 _ALLOCATE = {
@@ -50,6 +53,12 @@ _SKIP_ELEMENTS = 2**22
 _SKIP_FLOPS = 1e8
 
 
+class _Placement(threading.local):
+    """Where new memory is, in the calls under way in a thread; None: where what it is computed from is."""
+
+    device: bool | None = None
+
+
 class Observer(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """Keeps the ledger and the account of the current call.
 
@@ -61,17 +70,22 @@ class Observer(TorchDispatchMode):  # type: ignore[no-untyped-call]
         Whether values matter, so that every operator must be computed (emulation).
     memory
         Bytes of the pretended device; a larger allocation fails as it would there. None: no limit.
+    provenance
+        Told who writes what, where launches take place in this process's memory; None elsewhere.
     """
 
-    def __init__(self, ledger: Ledger, *, real: bool, memory: int | None = None) -> None:
+    def __init__(
+        self, ledger: Ledger, *, real: bool, memory: int | None = None, provenance: Provenance | None = None
+    ) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self.ledger = ledger
+        self._provenance = provenance
         self._handed = Handed(ledger)
-        self.observed = Observed(ledger, self._handed)
+        self.observed = Observed(ledger, self._handed, provenance)
         self.exempt: frozenset[str] = frozenset()
         self.real = real
         self._memory = memory
-        self._placement: list[bool] = []
+        self._placement = _Placement()
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
@@ -80,27 +94,56 @@ class Observer(TorchDispatchMode):  # type: ignore[no-untyped-call]
         return False
 
     @contextlib.contextmanager
-    def call(self) -> Iterator[Observed]:
-        """Account for one call of the entry on its own."""
+    def call(self, given: Sequence[torch.Tensor] = ()) -> Iterator[Observed]:
+        """Account for one call of the entry on its own; ``given`` is what the judge wrote for it."""
         self.ledger.forget_launches()
         self._handed.next_call()
-        self.observed = Observed(self.ledger, self._handed)
-        yield self.observed
+        self.observed = Observed(self.ledger, self._handed, self._provenance)
+        with contextlib.nullcontext() if self._provenance is None else self._provenance.call(given):
+            yield self.observed
+
+    def allocated(self, tensor: torch.Tensor, *, device: bool) -> None:
+        """Note that the harness handed memory out, in the place of what an operator made."""
+        entry = self.ledger.enter(tensor, device=False)
+        if entry is not None:
+            entry.device = device
+        if self._provenance is not None:
+            self._provenance.written([tensor], 0, over=True)
 
     @contextlib.contextmanager
     def placing(self, device: bool) -> Iterator[None]:
         """Have memory that is allocated within play the device's, or the host's, whatever it is computed from."""
-        self._placement.append(device)
+        before, self._placement.device = self._placement.device, device
         try:
             yield
         finally:
-            self._placement.pop()
+            self._placement.device = before
 
-    def launching(self, tensors: Sequence[torch.Tensor]) -> Before:
-        """Look at what is about to be handed to a launch that takes place in this process's memory."""
-        return self._handed.launching(tensors)
+    @contextlib.contextmanager
+    def interpreting(self, tensors: Sequence[torch.Tensor], kernel: str, traffic: Traffic) -> Iterator[None]:
+        """Note a launch that takes place within the block, in this process's memory; one that raises is none.
 
-    def launched(self, tensors: Sequence[torch.Tensor], *, tuning: bool, kernel: str = "", before: Before = ()) -> None:
+        Parameters
+        ----------
+        tensors
+            Its arguments.
+        kernel
+            The device function's name.
+        traffic
+            What it loads and stores.
+        """
+        assert self._provenance is not None
+        self._provenance.launching(tensors)
+        before = self._handed.launching(tensors)
+        try:
+            yield
+        finally:
+            self._provenance.launched([tensor for tensor in tensors if traffic.stored(tensor)], traffic.strays)
+        self._handed.launched(before)
+        self.launched(tensors, tuning=False, kernel=kernel)
+        self.observed.loaded(tensors, traffic)
+
+    def launched(self, tensors: Sequence[torch.Tensor], *, tuning: bool, kernel: str = "") -> None:
         """Note that ``tensors`` were handed to a launch.
 
         Parameters
@@ -111,10 +154,7 @@ class Observer(TorchDispatchMode):  # type: ignore[no-untyped-call]
             Whether it was an autotuner's trial.
         kernel
             The device function's name, as far as known.
-        before
-            What :meth:`launching` returned, where it was asked.
         """
-        self._handed.launched(before)
         for tensor in tensors:
             entry = self.ledger.enter(tensor, device=True)
             if entry is not None:
@@ -131,6 +171,7 @@ class Observer(TorchDispatchMode):  # type: ignore[no-untyped-call]
                 return made
         sources = [leaf for leaf in tree_flatten((args, kwargs))[0] if isinstance(leaf, torch.Tensor)]
         written = _written(func, args, kwargs)
+        passed_on = 0 if self._provenance is None else self._provenance.used(sources, written)
         try:
             made = self._execute(func, args, kwargs, sources, written)
         except (RuntimeError, MemoryError) as error:
@@ -140,6 +181,9 @@ class Observer(TorchDispatchMode):  # type: ignore[no-untyped-call]
         results = [leaf for leaf in tree_flatten(made)[0] if isinstance(leaf, torch.Tensor)]
         self._enter(sources, results)
         self._account(func, args, kwargs, sources, results, written, made)
+        if self._provenance is not None and not (func.is_view or (func.overloadpacket in _METADATA and not written)):
+            over = func.overloadpacket in _FILL or func.overloadpacket is _aten.copy_
+            self._provenance.written([*results, *written], passed_on, over=over)
         return made
 
     def _execute(self, func: Any, args: Any, kwargs: Any, sources: list[Any], written: list[Any]) -> Any:
@@ -186,7 +230,9 @@ class Observer(TorchDispatchMode):  # type: ignore[no-untyped-call]
         )
 
     def _enter(self, sources: list[Any], results: list[Any]) -> None:
-        device = self._placement[-1] if self._placement else any(map(self.ledger.on_device, sources))
+        device = self._placement.device
+        if device is None:
+            device = any(map(self.ledger.on_device, sources))
         for result in results:
             self.ledger.enter(result, device=device)
 

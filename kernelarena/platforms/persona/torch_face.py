@@ -26,6 +26,7 @@ from kernelarena.platforms.persona.facts import PersonaFacts
 from kernelarena.platforms.persona.ledger import Ledger
 from kernelarena.platforms.persona.observer import FRAMEWORK, Observer
 from kernelarena.platforms.persona.patching import Patches
+from kernelarena.platforms.persona.threads import enter_in_threads
 
 _DEVICE = torch.device("cuda", 0)
 _HOST = torch.device("cpu")
@@ -195,6 +196,7 @@ def torch_face(facts: PersonaFacts, ledger: Ledger, observer: Observer) -> Itera
         if observer.real:
             patches.set(torch.cuda, CUDAGraph=NoGraph, make_graphed_callables=NoGraph)
         _user_operators_keep_the_face(patches, observer, face)
+        enter_in_threads(patches, observer, face)
         yield
 
 

@@ -14,6 +14,7 @@ import triton.runtime
 import triton.testing
 
 from kernelarena.platforms.persona.patching import Patches
+from kernelarena.platforms.persona.traffic import Meter
 
 if TYPE_CHECKING:
     from kernelarena.platforms.persona.capture import Recorder
@@ -55,20 +56,19 @@ def interpreter_face(observer: Observer) -> Iterator[None]:
 
     run, patch = interpreter.GridExecutor.__call__, interpreter._patch_lang
     patched: set[Any] = set()
+    meter = Meter()
 
     def noted(self: Any, *args: Any, **kwargs: Any) -> Any:
         from kernelarena.platforms.persona.driver import pointers
 
         patched.clear()
         tensors = list(pointers((*args, *kwargs.values())))
-        before = observer.launching(tensors)
+        name = getattr(self.fn, "__name__", "")
         try:
-            result = run(self, *args, **kwargs)
+            with meter.launch(tensors) as traffic, observer.interpreting(tensors, name, traffic):
+                return run(self, *args, **kwargs)
         finally:
             patched.clear()
-        name = getattr(self.fn, "__name__", "")
-        observer.launched(tensors, tuning=False, kernel=name, before=before)  # a launch that raises is none
-        return result
 
     def patch_once(function: Any) -> Any:
         if function in patched:
@@ -77,6 +77,7 @@ def interpreter_face(observer: Observer) -> Iterator[None]:
         return patch(function)
 
     with Patches() as patches:
+        meter.install(patches, interpreter)
         patches.set(interpreter.GridExecutor, __call__=noted)
         patches.set(interpreter, _patch_lang=patch_once)
         yield
