@@ -1,14 +1,14 @@
-"""``report.html``: one file that opens from disk, with no script and no request to anywhere.
+"""``report.html``: one file that opens from disk and asks nobody for anything.
 
-Whatever a kernel or a compiler wrote goes through `clean` and is escaped by the template engine; a content security
-policy in the page forbids scripts and requests on top, so that even a hole in both would run nothing.
+Whatever a kernel or a compiler wrote goes through `clean` and is escaped by the template engine. A content security
+policy in the page allows the page's own scripts, by their digests, and forbids every request on top, so that even a
+hole in both would run nothing.
 """
 
 from __future__ import annotations
 
 import math
 import shlex
-from datetime import datetime
 from functools import lru_cache
 from typing import Any
 from urllib.parse import quote
@@ -16,27 +16,28 @@ from urllib.parse import quote
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from kernelarena.report import text, words
+from kernelarena.report import detail, phrases, scripts, sheet, text, words
 from kernelarena.report.view import View, failed_trials, worst_launches
-from kernelarena.spec import (
-    HIDDEN_FAMILIES,
-    Evidence,
-    Kernel,
-    Launch,
-    Platform,
-    Provenance,
-    Resources,
-    Status,
-    TaskSource,
-    Verdict,
-)
+from kernelarena.spec import HIDDEN_FAMILIES, Evidence, Reason, Status
 
+MOST_ROWS = 400
+"""Of the matrix; kernels that fail somewhere come first where not all have room."""
+MOST_REASONS = 6
+"""Of those beside the answer; all of them have a table of their own."""
 _LOG = 6_000
 
 
 def render(view: View) -> str:
     """Return the report as one self-contained HTML page."""
+    from kernelarena.report.figures import figures  # they need pandas, which no other form should wait for
+
     verdicts, run = view.data.verdicts, view.data.manifest
+    shown, missing = figures(view)
+    told, left = detail.details(view)
+    library, ours = scripts.library() if shown else "", scripts.ours()
+    rows = view.rows
+    if len(rows) > MOST_ROWS:
+        rows = sorted(rows, key=lambda row: row.passes_everywhere)[:MOST_ROWS]
     return (
         environment()
         .get_template("report.html.j2")
@@ -44,6 +45,18 @@ def render(view: View) -> str:
             view=view,
             data=view.data,
             run=run,
+            rows=rows,
+            principal=_principal(view),
+            sheet=sheet.make(view),
+            details=told,
+            details_left=left,
+            detailed={one.row.id for one in told},
+            figures=shown,
+            missing=missing,
+            specs=scripts.data("specs", {f"{one.id}-{at}": p.spec for one in shown for at, p in enumerate(one.panels)}),
+            library=scripts.element(library) if shown else "",
+            ours=scripts.element(ours),
+            policy=scripts.policy(*([library] if shown else []), ours),
             command=shlex.join(run.command),
             seconds=sum(verdict.duration_s for verdict in verdicts),
             toolchains=sorted({verdict.toolchain for verdict in verdicts if verdict.toolchain}),
@@ -51,6 +64,12 @@ def render(view: View) -> str:
             Infinity=math.inf,
         )
     )
+
+
+def _principal(view: View) -> list[tuple[Reason, Evidence, int]]:
+    """Return what most cells are lost to, each kind of evidence by itself."""
+    pairs = [(loss.reason, kind, number) for loss in view.losses for kind, number in loss.counts.items()]
+    return sorted(pairs, key=lambda pair: -pair[2])[:MOST_REASONS]
 
 
 @lru_cache(maxsize=1)
@@ -68,20 +87,21 @@ def environment() -> Environment:
         "line": text.one_line,
         "log": lambda value: text.clean(value, limit=_LOG, width=400, keep="end"),
         "detail": lambda value: text.clean(value, limit=3_000),
-        "moment": moment,
+        "moment": phrases.moment,
         "size": text.size,
         "duration": text.duration,
-        "percent": percent,
+        "percent": text.percent,
         "listing": text.listing,
     }
     engine.globals |= {
         "words": words,
         "plural": text.plural,
         "anchor": anchor,
-        "about": about,
-        "launched": launched,
-        "label": label,
-        "needs": needs,
+        "about": phrases.about,
+        "launched": phrases.launched,
+        "label": phrases.label,
+        "needs": phrases.needs,
+        "gates": detail.gates,
         "worst_launches": worst_launches,
         "failed_trials": failed_trials,
         "Evidence": Evidence,
@@ -101,97 +121,3 @@ def _finalize(value: Any) -> Any:
 def anchor(*parts: str) -> str:
     """Return a fragment for those names; as it has no character that a URL would change, it is the id as well."""
     return ":".join(quote(part, safe="").replace("~", "%7E").replace("%", "~") for part in parts)
-
-
-def label(verdict: Verdict) -> str:
-    """Return a cell of the matrix in words, for those who do not see it."""
-    outcome = f"{verdict.status}, {verdict.reason}" if verdict.reason is not None else str(verdict.status)
-    return text.joined([f"{verdict.kernel} on {verdict.platform}: {outcome}", verdict.evidence], ", ")
-
-
-def about(verdict: Verdict, kernel: Kernel | None, task: TaskSource | None) -> str:
-    """Return what a kernel is, in a few words: task, language, home, who wrote it."""
-    author = kernel.provenance if kernel is not None else Provenance()
-    return text.joined(
-        [
-            task.task.title if task is not None else verdict.task,
-            verdict.language,
-            verdict.home and f"written for {verdict.home}",
-            (name := text.joined([author.agent, author.model], ", ")) and f"by {name}",
-        ]
-    )
-
-
-def grid(launch: Launch) -> str:
-    """Return the blocks of a launch in each dimension, without trailing ones: ``1,024 × 8``."""
-    sizes = list(launch.grid)
-    while len(sizes) > 1 and sizes[-1] == 1:
-        sizes.pop()
-    return " × ".join(f"{size:,}" for size in sizes)
-
-
-def launched(launch: Launch) -> str:
-    """Return how often it was launched, on which grid: ``12 launches, grid 1,024 × 8``.
-
-    What was never launched says so, because "0 launches" reads like a fault of the count.
-    """
-    if launch.count:
-        how = text.plural(launch.count, "launch", "launches")
-    elif launch.reason is not None:
-        how = "refused before launch"
-    else:
-        how = "not launched"
-    return text.joined([how, f"grid {grid(launch)}" if launch.grid else None], ", ")
-
-
-def moment(written: str) -> str:
-    """Return a date of a manifest as people write it, or as it is if it is not one."""
-    try:
-        when = datetime.fromisoformat(written)
-    except ValueError:
-        return written
-    return f"{when.day} {when:%B %Y, %H:%M} {when.tzname() or ''}".rstrip()
-
-
-def percent(share: float | None) -> str:
-    """Return a share as a whole percentage, never rounding up to all or down to nothing."""
-    if share is None:
-        return "–"
-    rounded = round(100 * share)
-    if rounded in (0, 100) and share not in (0.0, 1.0):
-        rounded = 1 if rounded == 0 else 99
-    return f"{rounded} %"
-
-
-def needs(resources: Resources, platform: Platform | None) -> list[tuple[str, str, str | None]]:
-    """Return what a launch needs, in the order of the table's columns.
-
-    Returns
-    -------
-    list of (column, need, limit)
-        The limit is None unless the need is over it.
-    """
-    limits = platform.limits if platform is not None else None
-    r = resources
-
-    def over(need: int | None, limit: int | None, shown: str) -> str | None:
-        return shown if need is not None and limit is not None and need > limit else None
-
-    threads, shared, registers = (
-        (limits.max_threads_per_block, limits.shared_memory_per_block, limits.registers_per_thread)
-        if limits is not None
-        else (None, None, None)
-    )
-    occupancy = "–" if r.occupancy is None else percent(r.occupancy)
-    return [
-        ("threads", f"{r.threads_per_block:,}", over(r.threads_per_block, threads, f"{threads:,}" if threads else "")),
-        ("warps", f"{r.warps:,}", None),
-        ("shared memory", text.size(r.shared_memory), over(r.shared_memory, shared, text.size(shared))),
-        ("registers", _number(r.registers), over(r.registers, registers, _number(registers))),
-        ("spills", _number(r.spills), None),
-        ("occupancy", text.joined([occupancy, r.limited_by and f"by {r.limited_by}"], " "), None),
-    ]
-
-
-def _number(value: int | None) -> str:
-    return "–" if value is None else f"{value:,}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Sequence
 from typing import Literal
@@ -100,6 +101,21 @@ def size(number: float | None) -> str:
             value = number / factor
             return f"{value:,.0f} {unit}" if value == int(value) or value >= 100 else f"{value:.1f} {unit}"
     return f"{number:,.0f} B"
+
+
+def percent(share: float | None) -> str:
+    """Return a share as a whole percentage, never rounding up to all or down to nothing."""
+    if share is None or math.isnan(share):
+        return "–"
+    rounded = round(100 * share)
+    if rounded in (0, 100) and share not in (0.0, 1.0):
+        rounded = 1 if rounded == 0 else 99
+    return f"{rounded} %"
+
+
+def times(ratio: float | None) -> str:
+    """Return a ratio as ``1.25 ×``, and a dash for one that is not known."""
+    return "–" if ratio is None or math.isnan(ratio) else f"{ratio:.2f} ×"
 
 
 def duration(seconds: float) -> str:

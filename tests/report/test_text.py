@@ -7,7 +7,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kernelarena.report.text import clean, duration, joined, listing, one_line, plural, size, worth_reading
+from kernelarena.report.text import (
+    clean,
+    duration,
+    joined,
+    listing,
+    one_line,
+    percent,
+    plural,
+    size,
+    times,
+    worth_reading,
+)
 
 anything = st.text(alphabet=st.characters(exclude_categories=()), max_size=400)
 hostile = st.lists(
@@ -125,3 +136,14 @@ def test_words_for_numbers_and_lists():
     assert (listing(["a"]), listing(["a", "b"]), listing(["a", "b", "c"])) == ("a", "a and b", "a, b and c")
     assert listing([]) == ""
     assert joined(["a", None, "", "b"]) == "a · b"
+
+
+@pytest.mark.parametrize(
+    ("share", "words"), [(None, "–"), (0.0, "0 %"), (0.001, "1 %"), (0.5, "50 %"), (0.999, "99 %"), (1.0, "100 %")]
+)
+def test_a_percentage_never_rounds_up_to_all_or_down_to_nothing(share, words):
+    assert percent(share) == words
+
+
+def test_ratios_have_two_digits_and_unknown_ones_a_dash():
+    assert [times(ratio) for ratio in (1.255, 12.0, None, float("nan"))] == ["1.25 ×", "12.00 ×", "–", "–"]
