@@ -167,13 +167,21 @@ class InputArena:
         arguments
             As those that the arena was made for: equal names, sizes, strides and dtypes.
         """
-        written = torch.full_like(self.memory.bytes, self._poison)
+        self.put(self.laid_out(arguments))
+
+    def laid_out(self, arguments: Mapping[str, object]) -> torch.Tensor:
+        """Return every byte of the memory as it is when it holds some values; see `write`."""
+        image = torch.full_like(self.memory.bytes, self._poison)
         for name, place in self._places.items():
             value = arguments[name]
             assert isinstance(value, torch.Tensor)
-            tensor_at(written, place).copy_(value)
-        self._written = written
-        self.memory.bytes.copy_(written)
+            tensor_at(image, place).copy_(value)
+        return image
+
+    def put(self, image: torch.Tensor) -> None:
+        """Write every byte of the memory, as `laid_out` returned it."""
+        self._written = image
+        self.memory.bytes.copy_(image)
         self.memory.publish()
 
     def _place(self, value: torch.Tensor, cursor: int) -> tuple[Place, int]:

@@ -11,7 +11,6 @@ import contextlib
 import gc
 import time
 from collections.abc import Iterator, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +24,7 @@ from kernelarena.judge.failing import describe, show
 from kernelarena.judge.integrity.guard import Guard
 from kernelarena.judge.memory import Fence, Window
 from kernelarena.judge.plain import is_deferred, outputs_of
+from kernelarena.judge.rehearsal import Rehearsal
 from kernelarena.judge.stage import HostStage, Stage
 from kernelarena.judge.wire import ACT, Wire, WireError
 from kernelarena.platforms.persona.account import Observed
@@ -58,10 +58,12 @@ def serve(wire: Wire, scratch: str, quota: sandbox.Quota) -> None:
             continue
         obey = {
             "prepare": worker.prepare, "load": worker.load, "call": worker.call, "again": worker.again,
-            "rehearse": worker.rehearse, "time": worker.time,
+            "rehearse": worker.rehearse, "time": worker.time, "show": worker.show,
         }[request["do"]]  # fmt: skip
         answer = obey(request, files)
-        wire.send({"id": request["id"], "acts": worker.acts(), **answer})
+        # Of timed runs there are thousands: what was done in the meantime is told at once, or when one is looked at.
+        acts = [] if request["do"] == "time" else worker.acts()
+        wire.send({"id": request["id"], "acts": acts, **answer})
 
 
 class Candidate:
@@ -89,7 +91,7 @@ class Candidate:
         self._returned: tuple[object, ...] = ()
         self._arguments: list[Any] = []
         self._account: tuple[Observed, int] | None = None
-        self._timed: list[Window] = []
+        self._rehearsal: Rehearsal | None = None
 
     def acts(self) -> list[dict[str, Any]]:
         """Return what the kernel was seen doing besides computing, so far."""
@@ -210,39 +212,44 @@ class Candidate:
         assert isinstance(self._stage, DeviceStage)
         exchange = self._stage.exchange
         *inputs, outputs = files
-        self._timed = [
+        windows = [
             exchange.attach(memory, _fences(place)) for memory, place in zip(inputs, request["places"], strict=True)
         ]
-        self._outputs = exchange.attach(outputs, ())
-        self._returned, self._inputs = (), None
+        places = [[self._argument(item, window.bytes) for item in request["arguments"]] for window in windows]
+        self._returned, self._inputs, self._outputs = (), None, None
+        self._rehearsal = Rehearsal(
+            self._stage, self.entry, places, windows, exchange.attach(outputs, ()), request["returned"]
+        )
         return {"ready": True}
 
     def time(self, request: dict[str, Any], files: list[int]) -> dict[str, Any]:
-        """Make some timed runs; return their times, and the outputs of the last call."""
-        assert isinstance(self._stage, DeviceStage)
-        assert self._outputs is not None
-        stage, observer = self._stage, self._stage.observer
-        for window in (*self._timed, self._outputs):
-            window.fetch()
-        self._allocator = Allocator(self._outputs.bytes, request["returned"], stage.exchange.alignment)
-        # Once for each place: what takes time here would count by the judge's clock.
-        calls = {
-            index: partial(
-                self.entry, *[self._argument(item, self._timed[index].bytes) for item in request["arguments"]]
-            )
-            for index in set(request["calls"])
-        }
-        order = [calls[index] for index in request["calls"]]
+        """Make one timed run; what its calls return is kept."""
+        assert self._rehearsal is not None
+        assert self._stage is not None
         try:
-            with observer.call() as observed:
-                runs, result = stage.time(order, request["runs"], flush=request["flush"], pause=request["pause"])
-            told = self._told(result, observed)
-            for window in (*self._timed, self._outputs):
-                window.publish()
+            with self._stage.observer.call() as observed:
+                run = self._rehearsal.time(
+                    request["first"], request["calls"], flush=request["flush"], pause=request["pause"]
+                )
+            seen = observed.summary(outputs_of(self._rehearsal.result(1))[:_MOST_OUTPUTS])
         except BaseException as error:
             return {"failed": describe(error)}
-        times = [[run.device, run.host, run.bound] for run in runs]
-        return {**told, "times": times, "blocks": []}
+        return {"time": [run.device, run.host, run.bound], "observed": seen}
+
+    def show(self, request: dict[str, Any], files: list[int]) -> dict[str, Any]:
+        """Return the outputs of one of the calls that were timed last."""
+        assert isinstance(self._stage, DeviceStage)
+        assert self._rehearsal is not None
+        try:
+            self._allocator = self._rehearsal.allocator()
+            returned = outputs_of(self._rehearsal.result(request["back"]))
+            deferred = [is_deferred(output) for output in returned[:_MOST_OUTPUTS]]
+            described = self._describe(returned, deferred)
+            self._rehearsal.publish()
+            self._stage.look_at_settings()
+        except BaseException as error:
+            return {"failed": describe(error)}
+        return {"outputs": described, "count": len(returned)}
 
     def _told(self, result: object, observed: Observed) -> dict[str, Any]:
         """Say what a call returned, and what was seen of it."""

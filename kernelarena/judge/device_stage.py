@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -114,37 +115,34 @@ class DeviceStage:
         self._device.synchronise()
         if unfinished or not all(torch.equal(before, now) for before, now in zip(early, _samples(result), strict=True)):
             self._notice(Reason.OFF_STREAM_WORK, _OFF_STREAM)
-        if self._device.settings() != self._settings:
-            self._notice(Reason.TIMER_TAMPERING, _CACHES)
+        self.look_at_settings()
         return result
 
-    def time(
-        self, calls: Sequence[Callable[[], Any]], runs: int, *, flush: bool, pause: float | None
-    ) -> tuple[list[Run], Any]:
-        """Time runs of some calls; return them and what the last call returned.
+    def time(self, calls: Iterable[Callable[[], Any]], results: deque[Any], *, flush: bool, pause: float) -> Run:
+        """Time some calls in a row; what they return goes into ``results``.
 
         Raises
         ------
         Exception
             Whatever the entry raises, and what the device reports of its work.
         """
-        times, result = [], None
         self._device.synchronise()
         others = _OtherStreams(self._device, self._stream)
         self._watch.elsewhere = others.note
         try:
             with self._device.on(self._stream):
-                for _ in range(runs):
-                    run, result = self._stopwatch.run(calls, flush=flush, pause=pause, enqueued=others.mark)
-                    times.append(run)
-                    if others.busy():
-                        self._notice(Reason.OFF_STREAM_WORK, _OFF_STREAM)
+                run = self._stopwatch.run(calls, results, flush=flush, pause=pause, enqueued=others.mark)
         finally:
             self._watch.elsewhere = None
+        if others.busy():
+            self._notice(Reason.OFF_STREAM_WORK, _OFF_STREAM)
         self._device.synchronise()
+        return run
+
+    def look_at_settings(self) -> None:
+        """Take note of settings of the device that are not what they were before the kernel came."""
         if self._device.settings() != self._settings:
             self._notice(Reason.TIMER_TAMPERING, _CACHES)
-        return times, result
 
     def settle(self) -> None:
         """Wait for everything that the process has the device do."""

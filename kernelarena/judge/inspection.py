@@ -78,12 +78,20 @@ class Inspector:
             return Finding(Reason.DEFERRED_WORK, _LATE_LAUNCH, observed=answer.observed)
         if (overrun := outputs.overrun(answer.blocks)) is not None:
             return Finding(Reason.OUT_OF_BOUNDS_WRITE, f"{overrun}; is a store without a mask?")
+        return self.disturbed(inputs) or self.malformed(answer, problem, answer.observed)
+
+    def disturbed(self, inputs: InputArena) -> Finding | None:
+        """Return what became of inputs and of the memory around them; None if nothing."""
         if (name := inputs.mutated()) is not None:
             return Finding(Reason.INPUT_MUTATED, f"input '{name}' was changed by the call; write to a new tensor")
         if (overrun := inputs.overrun()) is not None:
             return Finding(Reason.OUT_OF_BOUNDS_WRITE, f"{overrun}; is a store without a mask?")
+        return None
+
+    def malformed(self, answer: Outputs, problem: Problem, observed: dict[str, Any]) -> Finding | None:
+        """Return what outputs lack of the form that they should have; None if nothing."""
         if (odd := next((output for output in answer.outputs if output.deferred), None)) is not None:
-            return Finding(Reason.DEFERRED_WORK, _OWN_CLASS.format(odd.type), observed=answer.observed)
+            return Finding(Reason.DEFERRED_WORK, _OWN_CLASS.format(odd.type), observed=observed)
         if (wrong := wrong_form(answer.forms, problem.expected)) is not None:
             return Finding(*wrong)
         return None

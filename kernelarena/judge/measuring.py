@@ -94,7 +94,7 @@ class Bench:
             always=True,
             max_bytes=min(int(_LARGEST_SHARE * total), _LARGEST),
         )
-        self.timing = TimingBench(self.venue, backend.name, present[0], total, _QUOTA)
+        self.timing = TimingBench(self.venue, backend.name, present[0], self._device, total, _QUOTA)
         self.suspect = True
         """Whether the device must prove itself before the next kernel is judged on it."""
         self.lost = ""

@@ -10,17 +10,14 @@ Times are claims, as everything that comes from here; the judge holds them again
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from kernelarena.platforms.opened import OpenedDevice
 
-SHORTEST_PAUSE = 100e-6
-LONGEST_PAUSE = 50e-3
-"""Seconds; host code that takes longer is timed as it comes."""
-_MARGIN = 1.5
 _clock = time.perf_counter  # kernels may replace it where others would look it up
 
 
@@ -29,9 +26,9 @@ class Run:
     """One timed run."""
 
     device: float
-    """Seconds from mark to mark, over the number of calls."""
+    """Seconds from mark to mark."""
     host: float
-    """Seconds that the host took to enqueue a call."""
+    """Seconds that the host took to enqueue the calls."""
     bound: bool
     """Whether the host was still enqueuing when the device got to the calls, so that its time is part of theirs."""
 
@@ -55,59 +52,41 @@ class Stopwatch:
         self._start: Any = device.marks()
         self._end: Any = device.marks()
         self._scrub = device.scratch(cache)
-        self._host = 1e-3
-        """Seconds that the host is expected to take for a run."""
 
     def run(
         self,
-        calls: Sequence[Callable[[], Any]],
+        calls: Iterable[Callable[[], Any]],
+        results: deque[Any],
         *,
-        flush: bool = True,
-        pause: float | None = None,
-        enqueued: Callable[[], None] = lambda: None,
-    ) -> tuple[Run, Any]:
+        flush: bool,
+        pause: float,
+        enqueued: Callable[[], None],
+    ) -> Run:
         """Time some calls in a row.
 
         Parameters
         ----------
         calls
             What is called.
+        results
+            Takes in what each returns; it keeps as many as its bound allows.
         flush
             Whether the caches are flushed before.
         pause
-            Seconds for which the device waits before; None: for as long as the host is expected to take.
+            Seconds for which the device waits before, while the host enqueues.
         enqueued
             Called when everything is enqueued, and before it is waited for.
-
-        Returns
-        -------
-        Run, object
-            The time, and what the last call returned.
         """
-        found, result = self._run(calls, flush, self._pause if pause is None else pause, enqueued)
-        if pause is None and found.bound and self._pause < LONGEST_PAUSE:  # by the host's time that was seen now
-            found, result = self._run(calls, flush, self._pause, enqueued)
-        return found, result
-
-    @property
-    def _pause(self) -> float:
-        return min(max(SHORTEST_PAUSE, _MARGIN * self._host), LONGEST_PAUSE)
-
-    def _run(
-        self, calls: Sequence[Callable[[], Any]], flush: bool, pause: float, enqueued: Callable[[], None]
-    ) -> tuple[Run, Any]:
         self._device.delay(pause)
         if flush:
             self._scrub.zero_()
         self._start.record(self._stream)
         began = _clock()
         for call in calls:
-            result = call()
+            results.append(call())
         host = _clock() - began
         bound = bool(self._start.query())
         self._end.record(self._stream)
         enqueued()
         self._end.synchronize()
-        self._host = host if bound else 0.8 * self._host + 0.2 * host
-        seconds = self._start.elapsed_time(self._end) / 1e3
-        return Run(seconds / len(calls), host / len(calls), bound), result
+        return Run(self._start.elapsed_time(self._end) / 1e3, host, bound)

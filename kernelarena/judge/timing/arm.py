@@ -1,4 +1,4 @@
-"""One side of a timing: a process, sets of inputs of its own, and what is put into them before each request."""
+"""One side of a timing: a process, places for its inputs, and what is put into them before each run."""
 
 from __future__ import annotations
 
@@ -8,22 +8,29 @@ from dataclasses import dataclass
 from random import Random
 from typing import Annotated, Any
 
-import torch
 from pydantic import Field, ValidationError
 
-from kernelarena.judge.answer import NO_ANSWER, Answer, Finding
+from kernelarena.judge.answer import NO_ANSWER, Finding, Outputs
 from kernelarena.judge.arena import POISONS, InputArena, OutputArena
 from kernelarena.judge.inspection import Inspector, explain
 from kernelarena.judge.memory import Exchange
-from kernelarena.judge.problems import Problem, mixed
+from kernelarena.judge.problems import Problem
 from kernelarena.judge.session import CandidateEnded
+from kernelarena.judge.timing.marks import Marks
+from kernelarena.judge.timing.supply import Supply
 from kernelarena.spec import Reason
 from kernelarena.spec.base import Model
 
 MOST_PLACES = 3
 """Sets of inputs at addresses of their own, which calls go round."""
 AUDITED = 0.1
-"""Share of the requests whose last call is one that the judge knows the answer to. No kernel can tell which."""
+"""Share of the runs of which one call is looked at, whose answer is known. No kernel can tell which."""
+SHORTEST_PAUSE = 100e-6
+LONGEST_PAUSE = 50e-3
+"""Seconds; host code that takes longer is timed as it comes."""
+_MARGIN = 1.5
+_REMEMBERED = 0.8
+"""Of what the host took, from run to run."""
 
 
 class TimingFailed(Exception):
@@ -44,27 +51,33 @@ class BaselineFailed(Exception):
     """The baseline did not do what it should, which is not held against the kernel."""
 
 
-class Time(Model):
+class Timed(Model):
     """One timed run as the candidate tells it."""
 
     device: Annotated[float, Field(gt=0, allow_inf_nan=False)]
-    """Seconds on the device, a call."""
+    """Seconds from mark to mark."""
     host: Annotated[float, Field(ge=0, allow_inf_nan=False)]
-    """Seconds that the host took to enqueue a call."""
+    """Seconds that the host took to enqueue the calls."""
     bound: bool
     """Whether the host's time is part of the device's."""
 
 
 @dataclass(frozen=True)
-class Request:
-    """What one request came to, by both clocks."""
+class Run:
+    """One timed run. Times are those of one call."""
 
-    times: tuple[Time, ...]
+    device: float
+    """Seconds on the device."""
+    host: float
+    """Seconds that the host took to enqueue it."""
+    bound: bool
+    """Whether the host's time is part of the device's."""
     began: int
-    """By the judge's clock, monotonic ns."""
+    """When it was asked for, by the judge's clock, monotonic ns."""
     ended: int
+    """When the answer came."""
     observed: dict[str, Any]
-    """Of one call, on average."""
+    """What one call did, on average."""
     idle: bool
     """Whether fewer launches were seen than calls were made."""
 
@@ -72,8 +85,8 @@ class Request:
 class TimedArm:
     """A process that is timed, and the inputs that it is given.
 
-    No two requests have the same inputs, though all are of one distribution: an answer from memory would be wrong
-    whenever it is looked at, and nobody can tell when that is.
+    No two runs have the same inputs, though all are of one distribution: an answer from memory would be wrong whenever
+    it is looked at, and nobody can tell when that is.
 
     Parameters
     ----------
@@ -85,10 +98,12 @@ class TimedArm:
         How tensors get there and back.
     rng
         Decides what is put where, and what is audited.
+    marks
+        How good the device's marks are.
     places
         Sets of inputs.
     trusted
-        Whether it is the baseline, whose failures are not a kernel's.
+        Whether it is the baseline, whose failures are not a kernel's, and which is audited only when it is told so.
     """
 
     def __init__(
@@ -97,6 +112,7 @@ class TimedArm:
         problems: Sequence[Problem],
         exchange: Exchange,
         rng: Random,
+        marks: Marks,
         places: int = MOST_PLACES,
         *,
         trusted: bool = False,
@@ -105,12 +121,19 @@ class TimedArm:
         self._inspector = inspector
         self._problems = problems
         self._rng = rng
+        self._marks = marks
         self._inputs = [InputArena(problems[0].inputs, exchange) for _ in range(places)]
+        self._supply = Supply(self._inputs, problems, rng)
         self._outputs = OutputArena(problems[0].expected_bytes, POISONS[0], exchange)
+        self._host = 1e-3
+        """Seconds that the host is expected to take for a call."""
 
     def __enter__(self) -> TimedArm:
         descriptors = [inputs.memory.descriptor for inputs in self._inputs] + [self._outputs.memory.descriptor]
-        request = {"do": "rehearse", "places": [arena.fences for arena in self._inputs]}
+        request = {
+            "do": "rehearse", "places": [arena.fences for arena in self._inputs], "returned": self._outputs.returned,
+            "arguments": [argument.model_dump() for argument in self._inputs[0].arguments],
+        }  # fmt: skip
         self._refuse(self._ask(request, descriptors))
         return self
 
@@ -119,78 +142,80 @@ class TimedArm:
             inputs.close()
         self._outputs.close()
 
-    def runs(
-        self, count: int, calls: int = 1, *, flush: bool = True, pause: float | None = None, audit: bool | None = None
-    ) -> Request:
-        """Have some runs timed.
+    def run(self, calls: int = 1, *, flush: bool = True, pause: float | None = None, audit: bool | None = None) -> Run:
+        """Have some calls in a row timed.
 
         Parameters
         ----------
-        count
-            Runs.
         calls
-            Calls in each, whose mean is its time.
+            How many; their mean is the time of the run.
         flush
-            Whether caches are flushed before each run.
+            Whether caches are flushed before.
         pause
-            Seconds for which the device waits before each run, so that the host can enqueue it; None: as it needs.
+            Seconds for which the device waits before, so that the host can enqueue them; None: as it needs.
         audit
-            Whether the last call is one with a known answer; None: sometimes.
+            Whether one of the calls is looked at; None: sometimes.
 
         Raises
         ------
         TimingFailed, BaselineFailed
-            If a call failed, or an audited one was wrong.
+            If a call failed, or one that was looked at is wrong.
         CandidateEnded
             If the process ended.
         """
-        audited = self._rng.random() < AUDITED if audit is None else audit
-        order = self._refill(calls, audited)
-        request = {
-            "do": "time", "runs": count, "calls": order, "flush": flush, "pause": pause,
-            "returned": self._outputs.returned,
-            "arguments": [argument.model_dump() for argument in self._inputs[0].arguments],
-        }  # fmt: skip
+        run = self._run(calls, flush, self._pause(calls) if pause is None else pause, audit)
+        if pause is None and run.bound and self._pause(calls) < LONGEST_PAUSE:  # by the host's time that was seen now
+            run = self._run(calls, flush, self._pause(calls), audit)
+        return run
+
+    def _pause(self, calls: int) -> float:
+        return min(max(SHORTEST_PAUSE, _MARGIN * calls * self._host), LONGEST_PAUSE)
+
+    def _run(self, calls: int, flush: bool, pause: float, audit: bool | None) -> Run:
+        audited = not self._trusted and self._rng.random() < AUDITED if audit is None else audit
+        first = self._rng.randrange(len(self._inputs))
+        order = [(first + number) % len(self._inputs) for number in range(calls)][: len(self._inputs)]
+        for place in order:
+            self._supply.fresh(place)
+        asked = place = 0
+        if audited:
+            asked, place = self._rng.randrange(len(self._problems)), self._rng.choice(order)
+            self._supply.known(place, asked)
+        request = {"do": "time", "first": first, "calls": calls, "flush": flush, "pause": pause}
         began = time.monotonic_ns()
         message = self._ask(request)
         ended = time.monotonic_ns()
         try:
             self._refuse(message)
-            times = tuple(Time(device=device, host=host, bound=bound) for device, host, bound in message.pop("times"))
-            if len(times) != count:
-                raise ValueError(f"{len(times)} times for {count} runs")
-            answer = Answer.model_validate(message)
-            observed, idle = _each(answer.observed, count * calls), answer.observed.get("launches", 0) < count * calls
+            device, host, bound = message["time"]
+            timed = Timed(device=device, host=host, bound=bound)
+            observed = dict(message["observed"])
+            idle = observed.get("launches", 0) < calls
+            each = _each(observed, calls)
             if audited:
-                self._audit(answer, order[-1])
+                self._audit(place, asked, (first + calls - 1 - place) % len(self._inputs) + 1, each)
         except (ValidationError, ValueError, TypeError, KeyError, AttributeError) as error:
             raise self._failure(Finding(Reason.JUDGE_TAMPERING, f"{NO_ANSWER} ({type(error).__name__})")) from None
-        return Request(times, began, ended, observed, idle)
+        self._host = max(timed.host / calls, _REMEMBERED * self._host + (1 - _REMEMBERED) * timed.host / calls)
+        device = self._marks.between(timed.device) / calls
+        return Run(device, timed.host / calls, timed.bound, began, ended, each, idle)
 
-    def _refill(self, calls: int, audited: bool) -> list[int]:
-        """Put fresh values into every place that is going to be used; return the places in the order of use."""
-        first = self._rng.randrange(len(self._inputs))
-        order = [(first + number) % len(self._inputs) for number in range(calls)]
-        for index in set(order):
-            one, other = self._rng.sample(list(self._problems), 2)
-            self._inputs[index].write(_blended(one, other, self._rng.getrandbits(62)))
-        if audited:
-            self._asked = self._rng.choice(self._problems)
-            self._inputs[order[-1]].write(self._asked.inputs)
-            self._outputs.refill()
-        return order
-
-    def _audit(self, answer: Answer, place: int) -> None:
-        """Hold the last call's outputs against what is known of it."""
-        inputs = self._inputs[place]
+    def _audit(self, place: int, asked: int, back: int, observed: dict[str, Any]) -> None:
+        """Hold the outputs of the latest call at a place, so many calls ago, against what is known of it."""
+        problem, inputs = self._problems[asked], self._inputs[place]
+        self._outputs.refill()
+        message = self._ask({"do": "show", "back": back})
+        self._refuse(message)
+        answer = Outputs.model_validate(message)
         inputs.memory.fetch()
         self._outputs.memory.fetch()
-        if (finding := self._inspector.misplaced(answer, self._asked, inputs, self._outputs)) is not None:
-            raise self._failure(finding)
+        wrong = self._inspector.disturbed(inputs) or self._inspector.malformed(answer, problem, observed)
+        if wrong is not None:
+            raise self._failure(wrong)
         returned = [output.read(self._outputs) for output in answer.outputs]
-        comparison = self._inspector.compare(self._asked, returned)
+        comparison = self._inspector.compare(problem, returned)
         if not comparison.passed:
-            raise self._failure(explain(comparison, returned, answer.observed, self._outputs.poison))
+            raise self._failure(explain(comparison, returned, observed, self._outputs.poison))
 
     def _ask(self, request: dict[str, Any], files: Sequence[int] = ()) -> dict[str, Any]:
         try:
@@ -206,16 +231,6 @@ class TimedArm:
     def _refuse(self, message: dict[str, Any]) -> None:
         if (finding := self._inspector.refused(message)) is not None:
             raise self._failure(finding)
-
-
-def _blended(one: Problem, other: Problem, seed: int) -> dict[str, Any]:
-    """Return inputs that never were there before: some rows of the one, the rest of the other."""
-    return {
-        name: mixed(value, other.inputs[name], seed)
-        if isinstance(value, torch.Tensor) and value.is_floating_point()
-        else value
-        for name, value in one.inputs.items()
-    }
 
 
 def _each(observed: dict[str, Any], calls: int) -> dict[str, Any]:

@@ -7,6 +7,7 @@ import time
 from collections import OrderedDict
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import cached_property
 from random import Random
 from typing import Any
 
@@ -18,10 +19,12 @@ from kernelarena.judge.sandbox import Quota
 from kernelarena.judge.session import CandidateEnded, Session
 from kernelarena.judge.timing.arm import BaselineFailed, TimedArm, TimingFailed
 from kernelarena.judge.timing.baseline import NAME, eager
-from kernelarena.judge.timing.gate import EVENT_STEP, Side, Timer, failed, over_shapes, quickest
+from kernelarena.judge.timing.gate import Side, Timer, failed, over_shapes, quickest
+from kernelarena.judge.timing.marks import Marks, marks_of
 from kernelarena.judge.timing.source import DeviceSource, Watch
 from kernelarena.judge.zygote import Zygote
 from kernelarena.platforms.backend import Device
+from kernelarena.platforms.opened import OpenedDevice
 from kernelarena.platforms.telemetry import Sampler, Summary, TelemetryUnavailable, summarise
 from kernelarena.protocol.timing import (
     Arm,
@@ -53,14 +56,19 @@ class TimingBench:
         Its backend's name, for telemetry.
     device
         What the runtime calls it.
+    opened
+        The same, as this process has it open.
     memory
         Its bytes.
     quota
         Of the processes that baselines run in.
     """
 
-    def __init__(self, venue: Venue, source: str, device: Device, memory: int, quota: Quota) -> None:
+    def __init__(
+        self, venue: Venue, source: str, device: Device, opened: OpenedDevice, memory: int, quota: Quota
+    ) -> None:
         self._venue = venue
+        self._opened = opened
         self._source = source
         self._chip = device
         self._memory = memory
@@ -110,7 +118,7 @@ class TimingBench:
         try:
             baseline = self._baseline(zygote, task, sweep)
             floor = self._floor(zygote, protocol, sweep)
-            timer = Timer(self._venue, protocol, watch, floor, self._memory, hidden_seed)
+            timer = Timer(self._venue, protocol, watch, floor, self._marks, self._memory, hidden_seed)
             mine = Side(kernel.id, Inspector(session, kernel, task, sweep.deadlines.call))
             timed.extend(timer.time(kernel, task, mine, baseline))
         except TimingFailed as failure:
@@ -121,6 +129,10 @@ class TimingBench:
         except CandidateEnded as ended:
             return {"status": Status.FAIL, **failed(TimingFailed(of(ended)), timed)}
         return over_shapes(timed, NAME) | self._telemetry(watch, began, timed)
+
+    @cached_property
+    def _marks(self) -> Marks:
+        return marks_of(self._opened)
 
     def _watching(self) -> Watch:
         if self._watch is None:
@@ -185,14 +197,12 @@ class TimingBench:
                 with ExitStack() as both:
                     arms = {
                         arm: both.enter_context(
-                            TimedArm(side.inspector, problems, self._venue.exchange, rng, trusted=True)
+                            TimedArm(side.inspector, problems, self._venue.exchange, rng, self._marks, trusted=True)
                         )
                         for arm, side in sides.items()
                     }
-                    first = quickest(arms[Arm.KERNEL].runs(3))
-                    timings.append(
-                        measure(DeviceSource(arms, calls_per_sample(first, EVENT_STEP), watch), protocol, rng)
-                    )
+                    calls = calls_per_sample(min(map(quickest, arms.values())), self._marks.step)
+                    timings.append(measure(DeviceSource(arms, calls, watch), protocol, rng))
         try:
             return NoiseFloor.measured(timings)
         except ValueError:

@@ -12,8 +12,9 @@ from kernelarena.judge.answer import Finding
 from kernelarena.judge.gates import Venue, not_its_own
 from kernelarena.judge.inspection import Inspector
 from kernelarena.judge.problems import Problem, trial_seed
-from kernelarena.judge.timing.arm import MOST_PLACES, Request, TimedArm, TimingFailed
+from kernelarena.judge.timing.arm import MOST_PLACES, Run, TimedArm, TimingFailed
 from kernelarena.judge.timing.clock import Told, slower_than_told
+from kernelarena.judge.timing.marks import Marks
 from kernelarena.judge.timing.source import DeviceSource, Watch
 from kernelarena.platforms.telemetry import Energy, energy
 from kernelarena.protocol.timing import (
@@ -33,15 +34,17 @@ from kernelarena.protocol.timing import (
 from kernelarena.spec import Efficiency, Gate, Kernel, Language, Reason, Shape, Speedup, TaskSource, TimedShape
 from kernelarena.spec.roofline import roofline
 
-EVENT_STEP = 0.5e-6
-"""Resolution of the marks on a stream, s (CUDA Runtime API, cudaEventElapsedTime: around half a microsecond)."""
 _PROBLEMS = 3
 """With known answers, for each shape."""
+_FIRST = 3
+"""Runs by which it is decided how many calls a run must have."""
 _MOST_BYTES = 1 << 30
 """Inputs of one shape; larger ones lie in fewer places."""
 _ENERGY_SECONDS = 0.3
 """For energy counters that change a few times a second, and power that is an average."""
 _MOST_EXECUTIONS = 5000
+_BUSY = 0.8
+"""Of the time over which energy is taken: the device's share, at least."""
 _SHARE_OF_MEMORY = 1 / 64
 """Of the device: a shape whose tensors take more is not timed."""
 
@@ -75,6 +78,8 @@ class Timer:
         Its telemetry.
     floor
         What it makes of identical kernels.
+    marks
+        How good its marks are.
     memory
         Its bytes.
     seed
@@ -82,12 +87,20 @@ class Timer:
     """
 
     def __init__(
-        self, venue: Venue, protocol: TimingProtocol, watch: Watch, floor: NoiseFloor, memory: int, seed: int
+        self,
+        venue: Venue,
+        protocol: TimingProtocol,
+        watch: Watch,
+        floor: NoiseFloor,
+        marks: Marks,
+        memory: int,
+        seed: int,
     ) -> None:
         self._venue = venue
         self._protocol = protocol
         self._watch = watch
         self._floor = floor
+        self._marks = marks
         self._memory = memory
         self._seed = seed
 
@@ -120,7 +133,7 @@ class Timer:
 
     def _arm(self, side: Side, problems: Sequence[Problem], rng: Random, *, trusted: bool = False) -> TimedArm:
         places = MOST_PLACES if problems[0].bytes < _MOST_BYTES else 1
-        return TimedArm(side.inspector, problems, self._venue.exchange, rng, places, trusted=trusted)
+        return TimedArm(side.inspector, problems, self._venue.exchange, rng, self._marks, places, trusted=trusted)
 
     def _shape(
         self,
@@ -133,16 +146,16 @@ class Timer:
         *,
         clocked: bool,
     ) -> TimedShape:
-        def check(request: Request) -> None:
-            if (why := not_its_own(request.observed, kernel, task, shape)) is not None:
+        def check(run: Run) -> None:
+            if (why := not_its_own(run.observed, kernel, task, shape)) is not None:
                 raise TimingFailed(Finding(*why))
-            if request.idle and kernel.language is not Language.TORCH:
+            if run.idle and kernel.language is not Language.TORCH:
                 raise TimingFailed(Finding(Reason.CACHED_RESULT, _IDLE))
 
-        first = {arm: quickest(timed.runs(3, audit=True)) for arm, timed in arms.items()}
-        calls = calls_per_sample(min(first.values()), EVENT_STEP)
+        calls = calls_per_sample(min(map(quickest, arms.values())), self._marks.step)
         source = DeviceSource(arms, calls, self._watch, check)
         timing = measure(source, self._protocol, rng)
+        arms[Arm.KERNEL].run(calls, audit=True)  # what was noticed since the last look is told now
         if timing.kernel is not None:
             bound = self._bound(task, shape)
             if bound is not None and (why := impossible(timing.kernel.median, bound)):
@@ -172,9 +185,11 @@ class Timer:
             return None
         host = statistics.median(source.host[Arm.KERNEL])
         calls = max(1, min(_MOST_EXECUTIONS, round(_ENERGY_SECONDS / max(told, host))))
-        request = arm.runs(1, calls, flush=False, pause=0.0, audit=False)
+        run = arm.run(calls, flush=False, pause=0.0, audit=False)
         self._watch.look()
-        spent = energy(self._watch.samples, request.began, request.ended, self._watch.sampler.facts)
+        if run.device * calls < _BUSY * (run.ended - run.began) * 1e-9:
+            return None  # what an idle device takes is not the kernel's
+        spent = energy(self._watch.samples, run.began, run.ended, self._watch.sampler.facts)
         return None if spent is None else spent.per(calls)
 
     def _bound(self, task: TaskSource, shape: Shape) -> Bound | None:
@@ -231,9 +246,9 @@ def failed(failure: TimingFailed, timed: Sequence[TimedShape]) -> dict[str, Any]
     }
 
 
-def quickest(request: Request) -> float:
-    """Return the least time of a call, s."""
-    return min(run.device for run in request.times)
+def quickest(arm: TimedArm) -> float:
+    """Return the least time of a few calls, s; each of them is looked at."""
+    return min(arm.run(audit=True).device for _ in range(_FIRST))
 
 
 def _told(

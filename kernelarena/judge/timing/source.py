@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from kernelarena.judge.timing.arm import Request, TimedArm
+from kernelarena.judge.timing.arm import Run, TimedArm
 from kernelarena.platforms.telemetry import Sample, Sampler, throttled
 from kernelarena.protocol.timing import Arm, Order, Round
 
@@ -51,11 +50,11 @@ class DeviceSource:
     watch
         The device's telemetry.
     check
-        Called with each request of the kernel's; raises if it shows what no kernel may do.
+        Called with each run of the kernel's; raises if it shows what no kernel may do.
     """
 
     def __init__(
-        self, arms: dict[Arm, TimedArm], calls: int, watch: Watch, check: Callable[[Request], None] = lambda _: None
+        self, arms: dict[Arm, TimedArm], calls: int, watch: Watch, check: Callable[[Run], None] = lambda _: None
     ) -> None:
         self._arms = arms
         self._calls = calls
@@ -68,10 +67,9 @@ class DeviceSource:
 
     def warm_up(self, orders: Sequence[Order]) -> None:
         """Run each arm as often as the rounds have it, and forget the times."""
-        for arm in Arm:
-            count = sum(order.count(arm) for order in orders)
-            if count:
-                self._arms[arm].runs(count, self._calls, audit=True)
+        for order in orders:
+            for arm in order:
+                self._arms[arm].run(self._calls)
 
     def time(self, orders: Sequence[Order]) -> list[Round]:
         """Run rounds, and look what throttled the device when they are over."""
@@ -80,14 +78,12 @@ class DeviceSource:
         return [Round(order, seconds, self._watch.throttled(began, ended)) for order, seconds, began, ended in timed]
 
     def _round(self, order: Order) -> tuple[tuple[float, ...], int, int]:
-        seconds: list[float] = []
-        requests = []
-        for arm, group in itertools.groupby(order):
-            request = self._arms[arm].runs(len(list(group)), self._calls)
+        runs = []
+        for arm in order:
+            run = self._arms[arm].run(self._calls)
             if arm is Arm.KERNEL:
-                self._check(request)
-            requests.append(request)
-            seconds += [run.device for run in request.times]
-            self.host[arm] += [run.host for run in request.times]
-            self.bound[arm] += sum(run.bound for run in request.times)
-        return tuple(seconds), requests[0].began, requests[-1].ended
+                self._check(run)
+            self.host[arm].append(run.host)
+            self.bound[arm] += run.bound
+            runs.append(run)
+        return tuple(run.device for run in runs), runs[0].began, runs[-1].ended

@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from kernelarena.judge.timing.arm import Request
+from kernelarena.judge.timing.arm import Run
 from kernelarena.judge.timing.clock import Told, slower_than_told
 
 US = 1e-6
@@ -16,11 +16,11 @@ class Arm:
     def __init__(self, device, host=20 * US, busy=0.0):
         self.device, self.host, self.busy = device, host, busy
 
-    def runs(self, count, calls, *, flush, pause, audit):
+    def run(self, calls, *, flush, pause, audit):
         assert not flush
         host = calls * (self.host + self.busy)
         seconds = 150 * US + max(pause, host) + calls * self.device
-        return Request((), 0, int(seconds * 1e9), {}, idle=False)
+        return Run(self.device, host, False, 0, int(seconds * 1e9), {}, idle=False)
 
 
 @pytest.mark.parametrize("device", [3 * US, 40 * US, 1000 * US, 0.2])
