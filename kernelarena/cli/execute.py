@@ -59,7 +59,7 @@ def execute(
     Raises
     ------
     InputError
-        If the hidden seed of the run is not kept here.
+        If the hidden seed of the run is not kept here, or a task's own code does not work.
     InfraError
         If Ray does not start, or a verdict cannot be stored.
     """
@@ -93,10 +93,15 @@ def execute(
         from kernelarena.cluster.placement import announcement
         from kernelarena.cluster.schedule import sweep
         from kernelarena.cluster.session import session
+        from kernelarena.cluster.tryouts import Tryouts
 
         say("starting Ray …" if options.ray_address is None else f"joining Ray at {options.ray_address} …")
         here = announcement({cell.platform.id: cell.platform for cell in judged}.values())
-        with session(options.ray_address, workers=options.workers or config.workers, devices=here) as ray:
+        with (
+            Tryouts(judged, config) as tryouts,
+            session(options.ray_address, workers=options.workers or config.workers, devices=here) as ray,
+        ):
+            broken = tryouts.broken()
             ready()
             with SweepProgress(cell.key for cell in judged) as progress:
                 for verdict in sweep(
@@ -105,6 +110,7 @@ def execute(
                     config=config,
                     hidden_seed=seed,
                     available=available,
+                    broken=broken,
                     stopped=stopped,
                     factory=options.factory,
                 ):

@@ -7,6 +7,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 import ray
@@ -57,6 +58,8 @@ class _Group:
     """Cells that the same workers can take."""
 
     waiting: deque[_Waiting] = field(default_factory=deque)
+    last_tries: deque[_Waiting] = field(default_factory=deque)
+    """Cells to be tried once more, each with nothing else beside it."""
     lanes: list[_Lane] = field(default_factory=list)
 
 
@@ -67,6 +70,7 @@ def sweep(
     config: Sweep,
     hidden_seed: int,
     available: Mapping[str, Availability],
+    broken: Mapping[str, str] = MappingProxyType({}),
     stopped: Callable[[], bool] = lambda: False,
     factory: str = JUDGE,
 ) -> Iterator[Verdict]:
@@ -84,6 +88,8 @@ def sweep(
         Passed to the judge.
     available
         What evidence can be had of each platform, by id; it decides where a cell is judged.
+    broken
+        What is wrong with tasks that do not work, by their ids: their cells are not tried.
     stopped
         Asked twice a second and before every hand-out; once it is true, workers are ended and the iteration with
         them. Cells that were being judged then have no verdict.
@@ -104,6 +110,9 @@ def sweep(
     """
     schedule = _Schedule(session, config, hidden_seed, stopped, factory)
     for cell in cells:
+        if (why := broken.get(cell.task.task.id)) is not None:
+            yield infra(cell, Reason.WORKER_LOST, why)
+            continue
         schedule.add(cell, placement(cell.platform, available[cell.platform.id].evidence))
     try:
         yield from schedule.run()
@@ -173,6 +182,16 @@ class _Schedule:
             for lane in group.lanes:
                 if lane.call is None and group.waiting:
                     self._start(lane, group.waiting.popleft())
+        if all(lane.call is None for lane in self._lanes()):
+            last = next((group for group in self._groups.values() if group.last_tries), None)
+            if last is not None:
+                self._start_alone(last.lanes[0], last.last_tries.popleft())
+
+    def _start_alone(self, lane: _Lane, item: _Waiting) -> None:
+        """Try a cell in a fresh process, with no other worker there: whatever ends it now is its own doing."""
+        for each in self._lanes():
+            self._end(each)
+        self._start(lane, item)
 
     def _start(self, lane: _Lane, item: _Waiting) -> None:
         if lane.actor is None:
@@ -223,12 +242,15 @@ class _Schedule:
 
     def _again(self, lane: _Lane, item: _Waiting, detail: str, verdict: Verdict | None = None) -> Verdict | None:
         """Put a cell back at the end, where what disturbed it may have passed; give up after the retries."""
-        if item.attempts <= self._config.retries:
-            self._groups[lane.placement].waiting.append(item)
+        left = self._config.retries + 1 - item.attempts
+        if left > 0:
+            group = self._groups[lane.placement]
+            (group.waiting if left > 1 else group.last_tries).append(item)
             return None
         if verdict is not None:
             return verdict.model_copy(update={"attempts": item.attempts, "duration_s": item.seconds})
-        return self._lost(item, f"{detail} ({item.attempts} attempts); --resume tries again")
+        attempts = f"{item.attempts} attempts, the last alone" if item.attempts > 1 else "1 attempt"
+        return self._lost(item, f"{detail} ({attempts}); --resume tries again{_suspect(item.cell)}")
 
     def _lost(self, item: _Waiting, detail: str) -> Verdict:
         return infra(item.cell, Reason.WORKER_LOST, detail, attempts=item.attempts, duration=item.seconds)
@@ -243,13 +265,20 @@ class _Schedule:
             elif lane.call is not None and time.monotonic() - lane.started > self._deadline:
                 item = self._free(lane)
                 self._end(lane)
-                yield self._lost(item, f"the judge did not answer within {self._deadline:.0f} s")
+                detail = f"the judge did not answer within {self._deadline:.0f} s"
+                yield self._lost(item, f"{detail}{_suspect(item.cell)}")
 
     def _end(self, lane: _Lane) -> None:
         if lane.actor is not None:
             with contextlib.suppress(RayError):
                 ray.kill(lane.actor)
         lane.actor = lane.birth = lane.call = None
+
+
+def _suspect(cell: Cell) -> str:
+    """Say who may have ended a worker or kept it: kernels have processes of their own, a task's code has not."""
+    task = cell.task.task.id
+    return f"; where other kernels of {task} fare the same it is the task's own code: see kab-mc tasks verify {task}"
 
 
 def _first_line(error: Exception) -> str:

@@ -70,6 +70,8 @@ class Ended(Exception):
 class Server:
     """Runs a function of the package on one argument after the other, each time in a fresh process.
 
+    It starts in the background; the first job waits until it has.
+
     Parameters
     ----------
     function
@@ -78,10 +80,6 @@ class Server:
     environment
         Of its processes; this process's own where None is given.
 
-    Raises
-    ------
-    RuntimeError
-        If the server does not start.
     """
 
     def __init__(self, function: str, environment: Mapping[str, str] | None = None) -> None:
@@ -90,9 +88,7 @@ class Server:
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True,
             env=environment,
         )  # fmt: skip
-        if next(self._messages(), None) != _START:
-            code = self._process.wait()
-            raise RuntimeError(f"the process for a task's own code did not start (exit code {code})")
+        self._ready = False
 
     def run(self, argument: dict[str, Any], *, seconds: float, memory: int) -> Iterator[dict[str, Any]]:
         """Run one job and yield what the function yields; to be read to its end before the next job.
@@ -111,12 +107,16 @@ class Server:
         Ended
             If the process did not get to the end of the function.
         RuntimeError
-            If the function itself raised, which is a bug of ours.
+            If the server did not start, or the function itself raised, which is a bug of ours.
         """
         assert self._process.stdin is not None
+        self._await_start()
         job = {"argument": argument, "seconds": seconds, "memory": memory}
-        self._process.stdin.write(json.dumps(job).encode() + b"\n")
-        self._process.stdin.flush()
+        try:
+            self._process.stdin.write(json.dumps(job).encode() + b"\n")
+            self._process.stdin.flush()
+        except BrokenPipeError:
+            raise Ended("could not be run: what was run before it took the process for that along") from None
         for message in self._messages():
             if "finished" in message:
                 return
@@ -126,6 +126,12 @@ class Server:
                 raise RuntimeError(message["broken"])
             yield message["yielded"]
         raise Ended("took the process that runs it down with it")
+
+    def _await_start(self) -> None:
+        if not self._ready and next(self._messages(), None) != _START:
+            code = self._process.wait()
+            raise RuntimeError(f"the process for a task's own code did not start (exit code {code})")
+        self._ready = True
 
     def _messages(self) -> Iterator[dict[str, Any]]:
         assert self._process.stdout is not None

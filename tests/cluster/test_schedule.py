@@ -63,6 +63,17 @@ def test_a_worker_that_dies_costs_a_retry_and_no_other_cell(sweep, log):
     assert fakes.computed(log) == {("a", "mi300"): 1, ("b", "mi300"): 2, ("c", "mi300"): 1, ("d", "mi300"): 1}
 
 
+def test_the_last_try_is_alone_and_in_a_fresh_process(sweep, log):
+    cells = samples.cells({"a": "die", "b": "slow", "c": "slow", "d": "die", "e": "slow"}, ("mi300",))
+    verdicts = keyed(sweep(cells, config=Sweep(retries=1)))
+    assert {key[0] for key, verdict in verdicts.items() if verdict.status is Status.INFRA} == {"a", "d"}
+    assert "(2 attempts, the last alone); --resume tries again" in verdicts["a", "mi300"].detail
+    notes = sorted(fakes.notes(log), key=lambda note: note["time"])
+    assert [note["cell"][0] for note in notes[-2:]] == ["a", "d"], "after everything else"
+    pids = [note["pid"] for note in notes]
+    assert all(pids.count(pid) == 1 for pid in pids[-2:])
+
+
 @pytest.mark.parametrize("retries", [0, 1])
 def test_a_cell_that_always_kills_its_worker_ends_as_infrastructure(sweep, log, retries):
     verdicts = keyed(sweep(samples.cells({"a": "die", "b": "pass"}, ("mi300",)), config=Sweep(retries=retries)))
@@ -70,6 +81,7 @@ def test_a_cell_that_always_kills_its_worker_ends_as_infrastructure(sweep, log, 
     assert (lost.status, lost.reason, lost.attempts) == (Status.INFRA, Reason.WORKER_LOST, retries + 1)
     assert "the worker process died" in lost.detail
     assert "\n" not in lost.detail
+    assert "kab-mc tasks verify softmax" in lost.detail, "who else may be to blame"
     assert verdicts["b", "mi300"].status is Status.PASS
     assert fakes.computed(log)["a", "mi300"] == retries + 1
 
@@ -100,6 +112,13 @@ def test_a_broken_task_ends_the_run_unless_it_is_to_go_on(sweep):
     verdicts = keyed(sweep(cells, config=Sweep(keep_going=True)))
     assert verdicts["a", "mi300"].status is Status.INFRA
     assert verdicts["b", "mi300"].status is Status.PASS
+
+
+def test_cells_of_a_task_that_is_known_not_to_work_are_not_tried(sweep, log):
+    verdicts = keyed(sweep(samples.cells({"a": "pass"}, ("mi300",)), broken={"softmax": "reference.py:3: it hangs"}))
+    lost = verdicts["a", "mi300"]
+    assert (lost.status, lost.reason, lost.detail) == (Status.INFRA, Reason.WORKER_LOST, "reference.py:3: it hangs")
+    assert fakes.computed(log) == {}
 
 
 def test_a_judge_that_hangs_is_ended(sweep, log, monkeypatch):

@@ -113,5 +113,5 @@ def test_closing_ends_everything():
 
 
 def test_a_server_that_does_not_start_says_so():
-    with pytest.raises(RuntimeError, match="did not start"):
-        Server("tests.judge.no_such_module:run")
+    with Server("tests.judge.no_such_module:run") as server, pytest.raises(RuntimeError, match="did not start"):
+        do(server, "count", times=1)
