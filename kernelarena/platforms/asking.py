@@ -70,7 +70,7 @@ class Question:
         try:
             status = self._process.wait(max(0.0, self._deadline - time.monotonic()))
         except subprocess.TimeoutExpired:
-            return {"problem": f"no answer within {self._seconds:.0f} s"}
+            return {"problem": f"no answer within {self._seconds:g} s"}
         lines = _lines(self._said)
         with contextlib.suppress(IndexError, ValueError):
             answer = json.loads(lines[-1])

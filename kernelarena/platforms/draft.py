@@ -6,11 +6,13 @@ timed on the chip, but no time is held against a roofline until somebody fills t
 
 from __future__ import annotations
 
-import json
 import re
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
+
+import yaml
 
 from kernelarena.errors import InputError
 from kernelarena.platforms.backend import Backend, Device
@@ -78,18 +80,18 @@ def draft(backend: Backend, device: Device, told: Mapping[str, Any], taken: froz
         )
     arch = device.arch.split(":")[0]
     vendor = getattr(backend, "vendor_name", backend.name)
-    model = device.name.removeprefix(vendor).strip() or device.name
+    model = device.name.removeprefix(f"{vendor} ").strip() or device.name
     id_ = _identifier(model, taken)
     family = next((family for pattern, family in _FAMILIES if re.fullmatch(pattern, arch)), None)
     lines = [
         "# What the runtime tells of a device that no platform file described. Look every figure up in the vendor's",
         "# documents, name them in `source`, and rename the file together with the id.",
-        f"id: {id_}",
+        f"id: {_text(id_)}",
         f"title: {_text(device.name)}",
-        f"vendor: {vendor.lower().replace(' ', '-')}",
+        f"vendor: {_text(vendor.lower().replace(' ', '-'))}",
         f"backend: {backend.name}",
-        f"arch: {arch or _text(model)}",
-        f"detect: {{names: [{_text(model)}]{f', arch: {arch}' if arch else ''}}}",
+        f"arch: {_text(arch or model)}",
+        f"detect: {{names: [{_text(model)}]{f', arch: {_text(arch)}' if arch else ''}}}",
         f'ray: {{resource: "platform:{id_}"}}',
         *_limits(told["properties"], family),
         *_memory(told, family),
@@ -151,5 +153,6 @@ def _identifier(model: str, taken: frozenset[str]) -> str:
 
 
 def _text(words: str) -> str:
-    """Return a YAML string; JSON's are."""
-    return json.dumps(words, ensure_ascii=False)
+    """Return a YAML string on one line: as it is where it is read as this very text, in quotes otherwise."""
+    plain = re.fullmatch(r"[A-Za-z][\w-]*", words, re.ASCII) and yaml.safe_load(words) == words
+    return words if plain else yaml.safe_dump(words, default_style='"', width=sys.maxsize).rstrip("\n")

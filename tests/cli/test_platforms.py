@@ -6,6 +6,7 @@ import json
 import math
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
@@ -16,6 +17,7 @@ from kernelarena.cli import run
 from kernelarena.cli.page import binary, si
 from kernelarena.cli.platforms import platforms
 from kernelarena.platforms.catalogue import load
+from kernelarena.platforms.doctor import SCHEMA, Diagnosis
 
 PLATFORMS = load()
 NEW = """\
@@ -141,3 +143,51 @@ def test_decimal_prefixes_read_back(value: float) -> None:
     number, _, prefix = si(value).partition(" ")
     factor = {"": 1, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15}[prefix]
     assert math.isclose(float(number) * factor, value, rel_tol=1e-5)
+
+
+def diagnosis(*arguments: str, code: int = 0) -> dict[str, Any]:
+    result = CliRunner().invoke(
+        platforms, ["doctor", *arguments, "--json"], catch_exceptions=False, standalone_mode=False
+    )
+    assert result.return_value == code
+    found: dict[str, Any] = json.loads(result.stdout)
+    return found
+
+
+def test_the_doctor_looks_at_every_platform_where_no_driver_is() -> None:
+    found = diagnosis()
+    assert found.pop("schema") == SCHEMA
+    assert Diagnosis.model_validate(found)
+    assert {platform["id"] for platform in found["platforms"]} == set(PLATFORMS)
+    assert found["devices"] == []
+    assert {finding["check"] for finding in found["host"]} >= {"python", "torch", "triton", "/dev/shm", "isolation"}
+    for runtime in found["runtimes"]:
+        (driver,) = [each for each in runtime["findings"] if each["check"] == "driver"] or [None]
+        if runtime["backend"] != "cpu":
+            assert (driver["state"], bool(driver["remedy"])) == ("missing", True)
+
+
+@pytest.mark.parametrize(("names", "code"), [(["mi300"], 3), (["cpu"], 0), (["cpu", "h100,mi300"], 3)])
+def test_a_platform_that_is_named_and_cannot_be_measured_is_exit_three(names: list[str], code: int) -> None:
+    found = diagnosis(*names, code=code)
+    named = {name for item in names for name in item.split(",")}
+    assert {platform["id"] for platform in found["platforms"]} == named
+    for platform in found["platforms"]:
+        assert platform["why_not"]
+
+
+def test_what_the_doctor_says_fits_eighty_columns() -> None:
+    result = invoke("doctor")
+    assert max(map(len, result.output.splitlines())) <= 80
+    assert "no /dev/kfd" in result.output
+    assert "→ pip install 'kernelarena[rocm]'" in result.output
+
+
+def test_a_backend_that_is_not_installed_is_what_is_missing(folder: Path) -> None:
+    found = diagnosis("a-chip-with-rather-a-long-name", "--platforms-dir", str(folder), code=3)
+    assert found["runtimes"][0]["findings"][0]["check"] == "backend"
+
+
+def test_where_no_device_is_there_is_none_to_describe(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["platforms", "describe"]) == 3
+    assert "no backend finds a device" in capsys.readouterr().err

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 from rich.console import Group
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -75,8 +76,9 @@ def _overview(known: list[tuple[Platform, Availability]], strangers: Sequence[Fo
     if marks:
         parts += ["", Text("why not more", style="bold"), pairs((mark, why) for why, mark in marks.items())]
     if strangers:
-        rows = [(_named(stranger), stranger.remedy) for stranger in strangers]
-        parts += ["", Text("devices that no platform file describes", style="bold"), pairs(rows)]
+        parts += ["", Text("devices that no platform file describes", style="bold")]
+        for stranger in strangers:
+            parts += [Padding(Text(f"{_named(stranger)}\n→ {stranger.remedy}"), (0, 0, 0, 2))]
     return Group(*parts)
 
 

@@ -149,7 +149,7 @@ def telemetry(examined: Examined) -> Iterator[Finding]:
     """Say whether the management library finds the device, and what of it stays unknown."""
     facts = examined.facts
     if facts is None:
-        yield missing("telemetry", examined.managed.get("problem", "there is none"), "until then, telemetry is null")
+        yield missing("telemetry", examined.managed.get("problem", "there is none"), "without, telemetry is null")
         return
     said = f"{facts.source} at {facts.pci}" + ("" if facts.scope == "device" else f", {facts.scope}")
     if facts.missing:
