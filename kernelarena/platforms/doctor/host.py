@@ -10,7 +10,7 @@ from pathlib import Path
 
 from kernelarena.platforms.asking import Question
 from kernelarena.platforms.doctor.finding import Finding, missing, ok, warning
-from kernelarena.platforms.doctor.installed import module_folder, torch_build, version_of
+from kernelarena.platforms.doctor.installed import module_folder, required_by, torch_build, version_of
 from kernelarena.platforms.doctor.worker import WORKER
 from kernelarena.platforms.gpu import (
     OLDEST_TRITON,
@@ -49,14 +49,20 @@ def torch() -> Iterator[Finding]:
 def triton() -> Iterator[Finding]:
     """Look at the installed Triton, of which there may be one: its distributions own the same files."""
     version = triton_version()
-    several = [f"{name} {found}" for name in TRITON_DISTRIBUTIONS if (found := version_of(name)) is not None]
+    several = {name: found for name in TRITON_DISTRIBUTIONS if (found := version_of(name)) is not None}
     if version is None:
         yield missing("triton", "not installed", "pip install 'kernelarena[triton]'; torch for ROCm brings its own")
     elif len(several) > 1:
         yield warning(
             "triton",
-            f"{' and '.join(several)} are installed over each other",
-            f"uninstall {', '.join(several)}, then install torch again: it brings the one that it needs",
+            f"{' and '.join(map(' '.join, several.items()))} are installed over each other",
+            f"uninstall {' and '.join(several)}, then install torch again: it brings the one that it needs",
+        )
+    elif (wanted := required_by("torch", TRITON_DISTRIBUTIONS)) is not None and not wanted.met:
+        yield warning(
+            "triton",
+            f"{version}, where this torch asks for {wanted.name} {wanted.version}",
+            "uninstall it and install torch again: something put another Triton over the one that belongs to it",
         )
     elif triton_release(version) < OLDEST_TRITON:
         oldest = ".".join(map(str, OLDEST_TRITON))

@@ -8,6 +8,7 @@ import importlib.util
 import re
 import shutil
 import subprocess
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -73,6 +74,33 @@ def version_of(distribution: str) -> str | None:
         return importlib.metadata.version(distribution)
     except importlib.metadata.PackageNotFoundError:
         return None
+
+
+@dataclass(frozen=True)
+class Requirement:
+    """What a distribution asks for in exactly one version."""
+
+    name: str
+    version: str
+
+    @property
+    def met(self) -> bool:
+        """Whether that is installed; a build's own suffix (``+git…``) matters only where one is asked for."""
+        found = version_of(self.name)
+        return found is not None and self.version in (found, found.partition("+")[0])
+
+
+def required_by(distribution: str, names: Iterable[str]) -> Requirement | None:
+    """Return which of some distributions an installed one asks for, if it asks for one in exactly one version."""
+    try:
+        requirements = importlib.metadata.requires(distribution) or []
+    except importlib.metadata.PackageNotFoundError:
+        return None
+    for requirement in requirements:
+        exact = re.match(r"([\w.-]+)\s*\(?==\s*([\w.+!-]+)", requirement)
+        if exact is not None and exact[1] in names:
+            return Requirement(exact[1], exact[2])
+    return None
 
 
 def program_version(name: str) -> str | None:
