@@ -26,6 +26,8 @@ class Returned(Model):
     dtype: str = ""
     size: tuple[int, ...] = ()
     place: Place | None = None
+    digest: Annotated[str, Field(max_length=64)] = ""
+    """Of its elements as the call left them; empty where they say nothing, or are a device's."""
 
     @property
     def form(self) -> TensorSpec | None:
@@ -69,6 +71,8 @@ class Answer(Outputs):
     observed: dict[str, Any] = {}
     late: bool = False
     """Whether anything was launched between the answer before and this call."""
+    loads: tuple[Annotated[int, Field(ge=0)], ...] = ()
+    """Of each input, how many elements launches loaded, where that is known."""
     seconds: Annotated[float, Field(ge=0)] = 0.0
     """In the entry, by the candidate's clock."""
 
@@ -85,6 +89,7 @@ class Finding:
     location: Location | None = None
     error: float | None = None
     observed: dict[str, Any] = field(default_factory=dict)
+    loads: tuple[int, ...] = ()
 
     @property
     def launches(self) -> object:

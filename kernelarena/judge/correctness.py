@@ -23,13 +23,14 @@ from typing import Any
 import torch
 from pydantic import ValidationError
 
-from kernelarena.judge.answer import NO_ANSWER, Answer, Finding, Outputs
+from kernelarena.judge.answer import NO_ANSWER, Answer, Finding, Outputs, Returned
 from kernelarena.judge.arena import POISONS, InputArena, OutputArena
 from kernelarena.judge.inspection import Inspector, explain, raw
 from kernelarena.judge.memory import Exchange, HostExchange
 from kernelarena.judge.problems import Problem, Problems, another_seed
-from kernelarena.judge.recollection import kept_inputs, partly_before, same, says_something
+from kernelarena.judge.recollection import kept_inputs, partly_before, reads_less, same, says_something
 from kernelarena.judge.session import Session
+from kernelarena.platforms.persona.digest import of_elements
 from kernelarena.spec import Kernel, Reason, Shape, TaskSource, Trial
 
 MOST_CALLS = 3
@@ -181,6 +182,8 @@ class Examiner:
         # What is launched once, to prepare something, is launched in the first call alone.
         if again.reason is None and set(_kernels(second)) > set(_kernels(again)):
             return replace(again, reason=Reason.CACHED_RESULT, detail=_FEWER)
+        if again.reason is None and second is not first and reads_less(again.loads, second.loads):
+            return replace(again, reason=Reason.CACHED_RESULT, detail=_UNREAD)
         return _launched(again, first)
 
     def _under_other_garbage(self, problem: Problem, first: Finding) -> Finding:
@@ -254,8 +257,11 @@ class Examiner:
         self._given |= seen
         if comparison.passed and any(answer.observed.get("kept", ())):
             return Finding(Reason.CACHED_RESULT, _SAME_MEMORY, observed=answer.observed), None
+        if comparison.passed and any(map(_changed_since, answer.outputs, returned)):
+            return Finding(Reason.DEFERRED_WORK, _LATE_WRITE, observed=answer.observed), None
         if comparison.passed:
-            return Finding(error=comparison.error, observed=answer.observed), (outputs, answer, returned)
+            right = Finding(error=comparison.error, observed=answer.observed, loads=answer.loads)
+            return right, (outputs, answer, returned)
         finding = explain(comparison, returned, answer.observed, outputs.poison)
         if self._becomes_right(problem, outputs):
             return replace(finding, reason=self._late, detail=_LATE), None
@@ -308,6 +314,11 @@ _ANY = "it gives the same answer whatever it is asked; compute every call's answ
 _FEWER = (
     "asked the same question again, it launched less than for another one; compute every call's answer from its inputs"
 )
+_UNREAD = (
+    "asked the same question again, its kernels read far less of the inputs than for another one; compute every call's "
+    "answer from its inputs"
+)
+_LATE_WRITE = "the output was still written to when the call had returned; finish the work before returning"
 _LATE = "the answer was wrong when the call returned and right a moment later; finish the work before returning"
 _FROM_MEMORY = (
     "asked the same question again, it answered without launching anything; compute every call's answer from its inputs"
@@ -335,6 +346,11 @@ def _kernels(finding: Finding) -> Sequence[str]:
     """Return the device functions that a call launched, as far as the candidate says so."""
     names = finding.observed.get("kernels", ())
     return [name for name in names if isinstance(name, str)] if isinstance(names, list | tuple) else ()
+
+
+def _changed_since(output: Returned, read: torch.Tensor) -> bool:
+    """Whether an output, as it was read, is not what the call left behind, as far as the candidate says so."""
+    return bool(output.digest) and output.digest != (of_elements(read) or b"").hex()
 
 
 def form_digest(output: torch.Tensor) -> bytes:

@@ -14,6 +14,11 @@ Right = Callable[[Problem, Sequence[torch.Tensor]], bool]
 """Whether outputs answer a problem."""
 
 
+_SOME = 16
+"""Elements; fewer say nothing."""
+_FAR = 4
+
+
 def same(one: Sequence[torch.Tensor], other: Sequence[torch.Tensor]) -> bool:
     """Whether two answers are equal bit by bit."""
     return len(one) == len(other) > 0 and all(
@@ -25,6 +30,14 @@ def same(one: Sequence[torch.Tensor], other: Sequence[torch.Tensor]) -> bool:
 def says_something(answer: Sequence[torch.Tensor]) -> bool:
     """Whether an answer holds different values: a constant is given by kernels that are wrong for simpler reasons."""
     return any(output.numel() > 1 and bool((_elements(output) != _elements(output)[0]).any()) for output in answer)
+
+
+def reads_less(now: Sequence[int], before: Sequence[int]) -> bool:
+    """Whether launches read far less of some input than they did for another question of the same shape.
+
+    What a kernel reads may depend on values, but nearly all of those are the same in both questions.
+    """
+    return any(then > _SOME and _FAR * count < then for count, then in zip(now, before, strict=False))
 
 
 def partly_before(

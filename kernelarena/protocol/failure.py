@@ -25,6 +25,8 @@ class Failure(Model):
 
 _OUT_OF_MEMORY = re.compile(r"can't allocate memory|out of memory|cannot allocate memory", re.IGNORECASE)
 _NOT_INTERPRETED = re.compile(r"not supported in interpreter mode|inline_asm", re.IGNORECASE)
+_REFUSED = "Refused"
+"""What the interpreter raises of device code that the compiler would not take."""
 _OF_DEVICE = (
     (re.compile(r"illegal memory access|misaligned address|invalid (?:address space|device pointer)", re.IGNORECASE),
      Reason.ILLEGAL_ACCESS, "the device reports an access to memory that is not the kernel's"),
@@ -43,6 +45,8 @@ def classify_call(failure: Failure) -> tuple[Reason, str]:
     for pattern, reason, meaning in _OF_DEVICE:
         if pattern.search(failure.message):
             return reason, f"{meaning} ({words})"
+    if _REFUSED in failure.types:
+        return Reason.COMPILE_ERROR, f"its device code is none that the compiler takes ({words})"
     if _NOT_INTERPRETED.search(failure.message) or "NotImplementedError" in failure.types:
         return Reason.UNSUPPORTED_FEATURE, f"the platform does not have what the kernel uses ({words})"
     return host_reason(failure.types[0], failure.message)

@@ -28,6 +28,8 @@ def of_elements(tensor: torch.Tensor) -> bytes | None:
     """Return a digest of a tensor's elements in order; None where they say nothing, being few, alike, or too many."""
     if tensor.layout != torch.strided or tensor.untyped_storage().device.type != "cpu":
         return None
+    if tensor.is_conj() or tensor.is_neg():  # the bytes are not the values
+        return None
     item = tensor.element_size()
     strides = tuple(step * item for step in tensor.stride())
     return _of_bytes(_gathered(tensor.data_ptr(), tuple(tensor.size()), strides, item), item)

@@ -54,6 +54,8 @@ def interpreter_face(observer: Observer) -> Iterator[None]:
     """
     from triton.runtime import interpreter
 
+    from kernelarena.platforms.persona.device_code import Refused, hold_to_compiler
+
     run, patch = interpreter.GridExecutor.__call__, interpreter._patch_lang
     patched: set[Any] = set()
     meter = Meter()
@@ -62,6 +64,8 @@ def interpreter_face(observer: Observer) -> Iterator[None]:
         from kernelarena.platforms.persona.driver import pointers
 
         patched.clear()
+        if not launchable(self.fn):
+            raise Refused("only what @triton.jit makes can be launched")
         tensors = list(pointers((*args, *kwargs.values())))
         name = getattr(self.fn, "__name__", "")
         try:
@@ -77,6 +81,7 @@ def interpreter_face(observer: Observer) -> Iterator[None]:
         return patch(function)
 
     with Patches() as patches:
+        launchable = hold_to_compiler(patches)
         meter.install(patches, interpreter)
         patches.set(interpreter.GridExecutor, __call__=noted)
         patches.set(interpreter, _patch_lang=patch_once)
