@@ -27,7 +27,9 @@ from kernelarena.judge.plain import is_deferred, outputs_of
 from kernelarena.judge.rehearsal import Rehearsal
 from kernelarena.judge.stage import HostStage, Stage
 from kernelarena.judge.wire import ACT, Wire, WireError
+from kernelarena.platforms.persona import digest
 from kernelarena.platforms.persona.account import Observed
+from kernelarena.platforms.toolchains import built
 
 _MOST_OUTPUTS = 64
 """Described; that there are more is told by their number."""
@@ -59,6 +61,7 @@ def serve(wire: Wire, scratch: str, quota: sandbox.Quota) -> None:
         obey = {
             "prepare": worker.prepare, "load": worker.load, "call": worker.call, "again": worker.again,
             "rehearse": worker.rehearse, "time": worker.time, "show": worker.show,
+            "built": worker.built,
         }[request["do"]]  # fmt: skip
         answer = obey(request, files)
         # Of timed runs there are thousands: what was done in the meantime is told at once, or when one is looked at.
@@ -116,20 +119,34 @@ class Candidate:
         from kernelarena.protocol.compile_run import run
 
         job = CompileJob.model_validate(request["job"])
-        run(job, self.folder, lambda event: wire.send({"event": event}), within=self._watched())
+        folder = self.scratch / "compile"
+        run(job, self.folder, lambda event: wire.send({"event": event}), folder, self._watched())
+        if request["keep"]:
+            for entry in built.collect(folder / built.FOLDER):
+                wire.send({"built": entry})
         wire.send({"done": True, "acts": self._noticed})
 
     def prepare(self, request: dict[str, Any], files: list[int]) -> dict[str, Any]:
-        """Open a device, before anything of the kernel is read: if that fails, it is not the kernel's doing."""
+        """Open a device, before anything of the kernel is read: if that fails, it is not the kernel's doing.
+
+        What is handed over with it has been built for the kernel already.
+        """
         from kernelarena.spec import Platform
 
         access = DeviceAccess.model_validate(request["device"])
+        for descriptor in files:
+            with open(descriptor, "rb") as archive:
+                built.lay(built.unpacked(archive.read()), self.scratch / built.FOLDER)
         try:
             self._stage = DeviceStage(Platform.model_validate(request["platform"]), self.scratch, self._stack, access)
         except (RuntimeError, OSError, MemoryError) as error:
             show(error)
             return {"unready": " ".join(str(error).split())[:500]}
         return {"ready": True}
+
+    def built(self, request: dict[str, Any], files: list[int]) -> dict[str, Any]:
+        """Return what was built in this process so far."""
+        return {"built": list(built.collect(self.scratch / built.FOLDER))}
 
     def load(self, request: dict[str, Any], files: list[int]) -> dict[str, Any]:
         """Import the kernel's entry; on the host's processor, unless another stage was prepared."""
@@ -183,7 +200,8 @@ class Candidate:
         except BaseException as error:
             return {"failed": describe(error)}
         blocks = [block.model_dump() for block in allocator.blocks]
-        return {**told, "blocks": blocks, "seconds": seconds, "late": late}
+        loads = [observed.loads(argument) for argument in given]
+        return {**told, "blocks": blocks, "seconds": seconds, "late": late, "loads": loads}
 
     def _late(self) -> bool:
         """Whether anything was launched since the last call was answered for."""
@@ -282,8 +300,12 @@ class Candidate:
             return {"type": f"tensor of layout {output.layout}"}
         output = torch.Tensor.detach(output)
         assert self._allocator is not None
+        held = digest.of_elements(output)  # before it is copied: it is what the call left behind
         place = self._allocator.give_back(output)
-        return {"dtype": dtype_name(output.dtype), "size": list(output.shape), "place": describe_place(place)}
+        return {
+            "dtype": dtype_name(output.dtype), "size": list(output.shape), "place": describe_place(place),
+            "digest": "" if held is None else held.hex(),
+        }  # fmt: skip
 
 
 def _class(output: object) -> str:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from typing import Any
 
 from kernelarena.judge.sandbox import Quota
 from kernelarena.judge.session import CandidateEnded, Session, line_of
 from kernelarena.judge.zygote import Zygote
+from kernelarena.platforms.toolchains import built
+from kernelarena.platforms.toolchains.built import Built
 from kernelarena.protocol import compile_cache
 from kernelarena.protocol.compile import Decision, decide
 from kernelarena.spec import Evidence, Gate, Kernel, Language, Platform, Reason, Status, Sweep, Tally, TaskSource
@@ -17,8 +20,14 @@ _QUOTA = Quota(address_space=1 << 40)
 
 
 def compile_gate(
-    zygote: Callable[[], Zygote], kernel: Kernel, task: TaskSource, platform: Platform, sweep: Sweep
-) -> dict[str, Any]:
+    zygote: Callable[[], Zygote],
+    kernel: Kernel,
+    task: TaskSource,
+    platform: Platform,
+    sweep: Sweep,
+    *,
+    keep: bool = False,
+) -> tuple[dict[str, Any], Built]:
     """Build a kernel for a platform on every visible shape and hold it against the chip's limits.
 
     Parameters
@@ -27,19 +36,25 @@ def compile_gate(
         Returns the process to fork a candidate from; not called when the cache knows the answer.
     kernel, task, platform, sweep
         What is judged, by what, for which chip, and with which deadline.
+    keep
+        Whether what is built will be run, by a process that need not build it once more.
 
     Returns
     -------
-    dict
-        The fields of the verdict that the gate decides.
+    dict, dict
+        The fields of the verdict that the gate decides, and what was built, as far as that is known.
     """
     key = compile_cache.key(kernel, task, platform)
     decision = compile_cache.load(key) if sweep.cache else None
     cached = decision is not None
     if decision is None:
-        decision = _decide(zygote(), kernel, task, platform, sweep)
+        decision, files = _decide(zygote(), kernel, task, platform, sweep, keep)
         if sweep.cache and decision.reason not in _NOT_REMEMBERED:
             compile_cache.store(key, decision)
+            if keep:
+                compile_cache.store_built(key, files)
+    else:
+        files = compile_cache.load_built(key) if keep else {}
     fields = {name: getattr(decision, name) for name in Decision.model_fields if name != "sources"}
     fields |= {
         "evidence": Evidence.COMPILED,
@@ -49,7 +64,7 @@ def compile_gate(
     if kernel.language is Language.TORCH and decision.status is Status.PASS:
         fields |= {"evidence": None, "status": Status.SKIPPED, "gate": None, "reason": Reason.DEVICE_UNAVAILABLE}
         fields |= {"detail": _NOTHING_TO_COMPILE.format(platform.title), "visible": Tally(), "notes": ()}
-    return fields
+    return fields, files
 
 
 _NOTHING_TO_COMPILE = (
@@ -61,20 +76,28 @@ _NOT_REMEMBERED = (Reason.COMPILE_TIMEOUT, Reason.OUT_OF_MEMORY, Reason.CRASH, R
 """They may be the machine's doing."""
 
 
-def _decide(zygote: Zygote, kernel: Kernel, task: TaskSource, platform: Platform, sweep: Sweep) -> Decision:
+def _decide(
+    zygote: Zygote, kernel: Kernel, task: TaskSource, platform: Platform, sweep: Sweep, keep: bool
+) -> tuple[Decision, dict[str, bytes]]:
     from kernelarena.judge.answer import acted
     from kernelarena.judge.outline import compile_job  # imports torch, which an answer from the cache does not need
 
     job = compile_job(kernel, task, platform)
     events: list[object] = []
+    files: dict[str, bytes] = {}
     ended, said = None, ()
     seconds = sweep.deadlines.compile
+    request = {"do": "compile", "job": job.model_dump(mode="json"), "keep": keep}
     with Session(zygote, kernel, _QUOTA) as session:
         try:
-            for message in session.stream({"do": "compile", "job": job.model_dump(mode="json")}, seconds):
+            for message in session.stream(request, seconds):
                 if "done" in message:
                     said = message.get("acts", ())
                     break
+                if "built" in message:
+                    with contextlib.suppress(ValueError):  # it will be built once more, then
+                        files |= built.kernels(built.decoded(message["built"]))
+                    continue
                 events.append(message.get("event"))
         except CandidateEnded as end:
             ended = end
@@ -86,8 +109,8 @@ def _decide(zygote: Zygote, kernel: Kernel, task: TaskSource, platform: Platform
     )  # fmt: skip
     if deed is not None:
         changes = {"status": Status.FAIL, "gate": Gate.COMPILE, "reason": deed.reason, "detail": deed.detail}
-        return decision.model_copy(update={**changes, "location": deed.location, "log": log})
-    return decision if ended is None else _named_alike(decision, ended)
+        return decision.model_copy(update={**changes, "location": deed.location, "log": log}), {}
+    return (decision, files) if ended is None else (_named_alike(decision, ended), {})
 
 
 def _named_alike(decision: Decision, ended: CandidateEnded) -> Decision:

@@ -11,9 +11,11 @@ from pydantic import ValidationError
 
 from kernelarena.judge.answer import NO_ANSWER, acted
 from kernelarena.judge.correctness import MOST_CALLS, Examiner
-from kernelarena.judge.memory import Exchange, HostExchange
+from kernelarena.judge.memory import Exchange, HostExchange, handed_over
 from kernelarena.judge.problems import Problems, trial_seed
 from kernelarena.judge.session import CandidateEnded, Session, line_of
+from kernelarena.platforms.toolchains import built
+from kernelarena.platforms.toolchains.built import Built
 from kernelarena.protocol.compile_events import CallEnds, LoadFailed
 from kernelarena.protocol.draw import draw, visible_trials
 from kernelarena.protocol.entry import EntryFault
@@ -56,6 +58,8 @@ class Venue:
         Whether every shape is tried in all three calls, or only the first of each dtype.
     max_bytes
         Bytes that the tensors of one hidden shape may take; None: the protocol's own limit.
+    built
+        What the toolchain has built already.
     """
 
     problems: Problems
@@ -64,6 +68,7 @@ class Venue:
     prepare: dict[str, Any] = field(default_factory=dict)
     always: bool = False
     max_bytes: int | None = None
+    built: Built = field(default_factory=dict)
 
 
 class GateFailed(Exception):
@@ -168,7 +173,9 @@ def _prepare(session: Session, venue: Venue, sweep: Sweep) -> None:
         return
     persona = venue.problems.persona.model_dump(mode="json")
     try:
-        answer = session.ask({"do": "prepare", "platform": persona, **venue.prepare}, sweep.deadlines.call)
+        with handed_over(built.packed(venue.built)) as archive:
+            request = {"do": "prepare", "platform": persona, **venue.prepare}
+            answer = session.ask(request, sweep.deadlines.call, [archive])
     except CandidateEnded as ended:
         raise VenueUnready(f"{ended.detail}, before it was given a kernel") from None
     if "unready" in answer:

@@ -18,6 +18,7 @@ from kernelarena.judge.problems import Problems
 from kernelarena.judge.session import remove_abandoned
 from kernelarena.judge.zygote import Mode, Zygote, ZygoteLost
 from kernelarena.platforms.backend import Availability, availability
+from kernelarena.platforms.toolchains.built import Built
 from kernelarena.spec import Evidence, Kernel, Platform, Reason, Status, Sweep, TaskSource, Verdict
 
 
@@ -105,13 +106,15 @@ class Judge:
         if not available.evidence:
             return {"status": Status.SKIPPED, "reason": Reason.DEVICE_UNAVAILABLE, "detail": available.why_not}
         compiled: dict[str, Any] = {"status": Status.SKIPPED}
+        built: Built = {}
+        here = Evidence.MEASURED in available.evidence
         if Evidence.COMPILED in available.evidence:
-            compiled = compile_gate(forks(Mode.COMPILE), kernel, task, platform, sweep)
-        if Evidence.MEASURED not in available.evidence:
+            compiled, built = compile_gate(forks(Mode.COMPILE), kernel, task, platform, sweep, keep=here)
+        if not here:
             return compiled
         bench = self._bench(platform)
         on_device = forks(Mode.COMPILE, bench.paths)
-        return measure(on_device, bench, kernel, task, sweep, hidden_seed, compiled)
+        return measure(on_device, bench, kernel, task, sweep, hidden_seed, compiled, built)
 
     def _bench(self, platform: Platform) -> Bench:
         bench = self._benches.get(platform.id)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -19,6 +20,8 @@ from kernelarena.judge.session import Session
 from kernelarena.judge.timing.bench import TimingBench
 from kernelarena.judge.zygote import Zygote
 from kernelarena.platforms.backend import backend_for
+from kernelarena.platforms.toolchains import built
+from kernelarena.platforms.toolchains.built import Built
 from kernelarena.protocol import compile_cache
 from kernelarena.spec import Evidence, Gate, Kernel, Language, Platform, Reason, Status, Sweep, TaskSource
 from kernelarena.spec.vocabulary import ReasonGroup
@@ -95,6 +98,8 @@ class Bench:
             max_bytes=min(int(_LARGEST_SHARE * total), _LARGEST),
         )
         self.timing = TimingBench(self.venue, backend.name, present[0], self._device, total, _QUOTA)
+        self._libraries: Built | None = None
+        """What launching takes on this host, whatever the kernel; built once, by a kernel that is ours."""
         self.suspect = True
         """Whether the device must prove itself before the next kernel is judged on it."""
         self.lost = ""
@@ -105,8 +110,17 @@ class Bench:
         self._device.trim()
         return self._device.memory()[0]
 
-    def run(self, zygote: Zygote, kernel: Kernel, task: TaskSource, sweep: Sweep, hidden_seed: int) -> dict[str, Any]:
+    def run(
+        self, zygote: Zygote, kernel: Kernel, task: TaskSource, sweep: Sweep, hidden_seed: int, files: Built
+    ) -> dict[str, Any]:
         """Put one kernel through the gates on the device.
+
+        Parameters
+        ----------
+        zygote, kernel, task, sweep, hidden_seed
+            As of :func:`measure`.
+        files
+            What has been built for the kernel already.
 
         Raises
         ------
@@ -118,9 +132,13 @@ class Bench:
             with Session(zygote, kernel, _QUOTA) as session:
                 try:
                     timing = partial(self.timing.time, zygote, session, kernel, task, sweep, hidden_seed)
-                    return pass_gates(
-                        session, self.venue, kernel, task, sweep, hidden_seed, timing if sweep.timing.enabled else None
+                    venue = replace(self.venue, built={**files, **(self._libraries or {})})
+                    found = pass_gates(
+                        session, venue, kernel, task, sweep, hidden_seed, timing if sweep.timing.enabled else None
                     )
+                    if self._libraries is None and kernel == self.probe and found["status"] is Status.PASS:
+                        self._libraries = _libraries(session, sweep)
+                    return found
                 except (torch.OutOfMemoryError, MemoryError):
                     held = self.free()
         except VenueUnready as unready:
@@ -155,6 +173,7 @@ def measure(
     sweep: Sweep,
     hidden_seed: int,
     compiled: dict[str, Any],
+    files: Built,
 ) -> dict[str, Any]:
     """Run a kernel on a device, on visible and hidden shapes.
 
@@ -184,13 +203,18 @@ def measure(
         raise DeviceUnhealthy(bench.lost)
     if bench.suspect:
         _check_health(zygote(), bench)
-    found = bench.run(zygote(), kernel, task, sweep, hidden_seed)
+    found = bench.run(zygote(), kernel, task, sweep, hidden_seed, files)
     bench.suspect = found["status"] is Status.FAIL and found["reason"].group is ReasonGroup.RUN
     return {"toolchain": compile_cache.toolchain(kernel.language), **_agreed(compiled, found)}
 
 
+def _libraries(session: Session, sweep: Sweep) -> Built:
+    told = session.ask({"do": "built"}, sweep.deadlines.call)["built"]
+    return built.libraries({name: data for entry in told for name, data in built.decoded(entry).items()})
+
+
 def _check_health(zygote: Zygote, bench: Bench) -> None:
-    found = bench.run(zygote, bench.probe, health.TASK, health.SWEEP, hidden_seed=0)
+    found = bench.run(zygote, bench.probe, health.TASK, health.SWEEP, 0, {})
     if found["status"] is not Status.PASS:
         said = found.get("log", "").strip().splitlines()[-1:]
         why = "; ".join([f"{found['reason']}: {found['detail']}", *said])

@@ -6,11 +6,12 @@ none can, bytes are copied through the host's.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import fcntl
 import mmap
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import torch
@@ -18,7 +19,8 @@ import torch
 from kernelarena.platforms.exchange import Exchange, Fence, SharedMemory, Window
 
 __all__ = [
-    "PAGE", "Exchange", "Fence", "HostExchange", "MappedFile", "SharedFile", "SharedMemory", "Window", "round_up",
+    "PAGE", "Exchange", "Fence", "HostExchange", "MappedFile", "SharedFile", "SharedMemory", "Window",
+    "handed_over", "round_up",
 ]  # fmt: skip
 
 PAGE = mmap.PAGESIZE
@@ -99,6 +101,19 @@ class MappedFile:
 
     def publish(self) -> None:
         """Do nothing: both sides map the same pages."""
+
+
+@contextlib.contextmanager
+def handed_over(data: bytes) -> Iterator[int]:
+    """Yield the descriptor of a file in memory that holds ``data``, to be sent to another process."""
+    descriptor = os.memfd_create("handed", os.MFD_CLOEXEC)
+    try:
+        with open(descriptor, "wb", closefd=False) as file:
+            file.write(data)
+        os.lseek(descriptor, 0, os.SEEK_SET)
+        yield descriptor
+    finally:
+        os.close(descriptor)
 
 
 def round_up(value: int, step: int) -> int:

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from kernelarena.platforms.toolchains import triton
+from kernelarena.platforms.toolchains import built, triton
 from kernelarena.protocol.compile import Decision
 from kernelarena.spec import Kernel, Language, Platform, TaskSource
 from kernelarena.spec.paths import cache_dir
@@ -65,21 +65,38 @@ def load(name: str) -> Decision | None:
 
 def store(name: str, decision: Decision) -> None:
     """Remember a decision. A cache that cannot be written costs time, never a run."""
-    path = _path(name)
+    _write(_path(name), decision.model_dump_json().encode())
+
+
+def load_built(name: str) -> dict[str, bytes]:
+    """Return what the toolchain built for the decision under ``name``; nothing where that is not known."""
+    try:
+        return built.unpacked(_path(name, "zip").read_bytes())
+    except OSError:
+        return {}
+
+
+def store_built(name: str, files: built.Built) -> None:
+    """Remember what the toolchain built."""
+    _write(_path(name, "zip"), built.packed(files))
+
+
+def _write(path: Path, data: bytes) -> None:
+    """Write a file whole or not at all, also for a reader at the same moment."""
     with contextlib.suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
         descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=".new-")
         try:
-            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-                file.write(decision.model_dump_json())
-            os.replace(temporary, path)  # whole or not at all, also for a reader at the same moment
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(data)
+            os.replace(temporary, path)
         except BaseException:
             os.unlink(temporary)
             raise
 
 
-def _path(name: str) -> Path:
-    return cache_dir() / "compile" / name[:2] / f"{name}.json"
+def _path(name: str, kind: str = "json") -> Path:
+    return cache_dir() / "compile" / name[:2] / f"{name}.{kind}"
 
 
 def _file_digest(path: str) -> str | None:
