@@ -28,7 +28,7 @@ _MEMORY = 8 << 30
 _CORES = 2
 """One that feeds the device and one that compiles what comes next."""
 _RAY_SECONDS = 60.0
-_COMPILERS = ("cc", "gcc", "clang")
+_COMPILERS = ("gcc", "clang")
 
 
 def python() -> Iterator[Finding]:
