@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import contextlib
+import traceback
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
 
 from kernelarena.errors import InputError
+from kernelarena.judge.overdue import Overdue, limited
 from kernelarena.protocol.sampler import Sampler
 from kernelarena.spec import Platform, Shape, TaskSource
 
 Outputs = tuple[torch.Tensor, ...]
+SECONDS = 120.0
+"""For one evaluation. What is asked of it takes milliseconds on the shapes of an interpreter, seconds on a device's."""
 
 
 class Reference:
@@ -27,11 +31,12 @@ class Reference:
     ------
     InputError
         If the text cannot be executed or lacks ``inputs`` or ``reference``. Whatever its functions raise later is an
-        ``InputError`` too: they are a user's, not ours.
+        ``InputError`` too, and so is taking more than :data:`SECONDS`: they are a user's, not ours.
     """
 
     def __init__(self, task: TaskSource) -> None:
         self._where = f"{task.origin}/reference.py"
+        self._late: InputError | None = None
         namespace: dict[str, Any] = {"__name__": f"reference_of_{task.task.id}"}
         with self._blamed("cannot be loaded"):
             exec(compile(task.reference, self._where, "exec"), namespace)
@@ -79,9 +84,21 @@ class Reference:
 
     @contextlib.contextmanager
     def _blamed(self, what: str) -> Iterator[None]:
-        """Lay what is raised within at the file's door."""
+        """Lay what is raised within, and what takes too long, at the file's door."""
+        if self._late is not None:
+            raise self._late  # so that nobody waits for it twice
         try:
-            yield
+            with limited(SECONDS, self._where):
+                yield
+        except Overdue as error:
+            self._late = InputError(f"{self._place(error)}: the task's own code did not finish within {SECONDS:g} s")
+            raise self._late from None
         except (Exception, SystemExit) as error:
             said = " ".join(str(error).split())[:300]
-            raise InputError(f"{self._where}: {what}: {type(error).__name__}: {said}") from error
+            raise InputError(f"{self._place(error)}: {what}: {type(error).__name__}: {said}") from error
+
+    def _place(self, error: BaseException) -> str:
+        """Return the file, and the line of it that was being executed."""
+        lines = [line for frame, line in traceback.walk_tb(error.__traceback__)
+                 if frame.f_code.co_filename == self._where]  # fmt: skip
+        return ":".join([self._where, *map(str, lines[-1:])])

@@ -3,6 +3,8 @@
 import pytest
 
 from kernelarena.errors import InputError
+from kernelarena.judge import overdue
+from kernelarena.judge import reference as module
 from kernelarena.judge.reference import Reference
 from kernelarena.spec import TaskSource
 
@@ -39,14 +41,14 @@ def test_a_reference_that_reads_values_has_no_outline(source, shape, platforms):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("import absent_module\n", "cannot be loaded: ModuleNotFoundError"),
-        ("raise SystemExit(0)\n", "cannot be loaded: SystemExit"),
-        (INPUTS, "defines no function 'reference'"),
-        ("inputs = 3\n" + REFERENCE, "defines no function 'inputs'"),
+        ("import absent_module\n", ":1: cannot be loaded: ModuleNotFoundError"),
+        ("\nraise SystemExit(0)\n", ":2: cannot be loaded: SystemExit"),
+        (INPUTS, ": defines no function 'reference'"),
+        ("inputs = 3\n" + REFERENCE, ": defines no function 'inputs'"),
     ],
 )
 def test_what_does_not_load_names_the_file(source, text, message):
-    with pytest.raises(InputError, match=rf"^tasks/here/reference\.py: {message}"):
+    with pytest.raises(InputError, match=rf"^tasks/here/reference\.py{message}"):
         Reference(source(text))
 
 
@@ -65,7 +67,37 @@ def test_what_does_not_load_names_the_file(source, text, message):
 )
 def test_what_fails_later_names_the_file_too(source, shape, platforms, text, message):
     reference = Reference(source(text))
-    with pytest.raises(InputError, match=rf"^tasks/here/reference\.py: {message}"):
+    with pytest.raises(InputError, match=rf"^tasks/here/reference\.py(:\d)?: {message}"):
         reference.outline(shape, platforms["cpu"])
-    with pytest.raises(InputError, match=rf"^tasks/here/reference\.py: {message}"):
+    with pytest.raises(InputError, match=rf"^tasks/here/reference\.py(:\d)?: {message}"):
         reference.function(**reference.draw(shape, platforms["cpu"], 1))
+
+
+@pytest.fixture
+def impatient(monkeypatch):
+    monkeypatch.setattr(module, "SECONDS", 0.2)
+    monkeypatch.setattr(overdue, "_LOOK_S", 0.05)
+
+
+LOOP = "def reference(x):\n    while True:\n        pass\n"
+
+
+def test_what_takes_too_long_is_ended_with_its_line_and_not_waited_for_again(source, shape, platforms, impatient):
+    reference = Reference(source(INPUTS + LOOP))
+    inputs = reference.draw(shape, platforms["cpu"], 1)
+    with pytest.raises(InputError, match=r"^tasks/here/reference\.py:[45]: .* did not finish within 0.2 s") as first:
+        reference.function(**inputs)
+    with pytest.raises(InputError) as second:
+        reference.function(**inputs)
+    assert second.value is first.value
+
+
+def test_one_that_catches_everything_takes_too_long_all_the_same(source, shape, platforms, impatient):
+    stubborn = (
+        "def reference(x):\n    try:\n        while True:\n            pass\n"
+        "    except BaseException:\n        return x\n"
+    )
+    reference = Reference(source(INPUTS + stubborn))
+    inputs = reference.draw(shape, platforms["cpu"], 1)
+    with pytest.raises(InputError, match="did not finish"):
+        reference.function(**inputs)
