@@ -6,6 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from kernelarena.platforms.doctor.vendors import VENDORS
+from kernelarena.platforms.telemetry.probe import probe_class
+
 ROOT = Path(__file__).resolve().parent.parent
 if sys.version_info >= (3, 11):
     import tomllib
@@ -26,6 +29,15 @@ def test_installing_never_replaces_the_triton_of_a_rocm_host():
     assert "triton" in names(PROJECT["optional-dependencies"]["cuda"])
 
 
+@pytest.mark.parametrize("backend", sorted(VENDORS))
+def test_a_vendors_extra_brings_the_library_that_the_doctor_asks_for(backend):
+    """What it says to do is ``pip install 'kernelarena[<backend>]'``."""
+    _, distribution = VENDORS[backend].management
+    assert distribution in names(PROJECT["optional-dependencies"][backend])
+    assert f"`{distribution}`" in (ROOT / "README.md").read_text()
+    assert probe_class(backend).__module__.startswith("kernelarena.platforms.telemetry")
+
+
 def test_every_import_of_the_package_is_a_dependency():
     distributions = {"yaml": "pyyaml", "vl_convert": "vl-convert-python"}
     declared = names(PROJECT["dependencies"]) | names(PROJECT["optional-dependencies"]["triton"])
@@ -33,7 +45,7 @@ def test_every_import_of_the_package_is_a_dependency():
     for path in (ROOT / "kernelarena").rglob("*.py"):
         found |= set(re.findall(r"^\s*(?:from|import) (\w+)", path.read_text(), re.M))
     third_party = found - sys.stdlib_module_names - {"kernelarena", "__future__", "_typeshed"}
-    optional = {"pynvml", "amdsmi", "liger_kernel"}
+    optional = {"pynvml", "amdsmi", "liger_kernel", "pytest"}
     assert {distributions.get(name, name) for name in third_party - optional} <= declared
 
 

@@ -54,7 +54,7 @@ class TorchDevice:
             self.synchronise()
             self._pause = pause(self._module, self.device)
         except (ImportError, AssertionError, NotImplementedError) as error:  # as builds without that kind of device do
-            raise RuntimeError(f"torch cannot open {kind}:{index}: {error}") from error
+            raise RuntimeError(f"torch cannot open {kind}:{index}: {error or type(error).__name__}") from error
         self._default: Any = self._module.current_stream(self.device)
         self._streams: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
 

@@ -43,6 +43,9 @@ class HostDevice:
     device = torch.device("cpu")
     total = 64 << 30
 
+    def __init__(self):
+        self.streams = {0: Stream()}
+
     def exchange(self):
         return None
 
@@ -57,12 +60,18 @@ class HostDevice:
 
     def limit_memory(self, size):
         assert 0 < size < self.total
+        return False
 
     def stream(self):
-        return Stream()
+        number = len(self.streams)
+        self.streams[number] = Stream()
+        return self.streams[number]
 
     def number(self, stream):
-        return id(stream)
+        return next(number for number, known in self.streams.items() if known is stream)
+
+    def numbered(self, number):
+        return self.streams[number]
 
     def settings(self):
         return ()
@@ -85,7 +94,8 @@ class HostBackend(Backend):
     languages = (Language.TORCH,)
 
     def devices(self):
-        return [Device(0, "Host Processor", "host"), Device(1, "Host Processor", "host")]
+        shown = [0] if MARK in os.environ else [0, 1]
+        return [Device(number, "Host Processor", "host") for number in shown]
 
     def availability(self, platform):
         return Availability((Evidence.MEASURED,))
@@ -97,4 +107,6 @@ class HostBackend(Backend):
     def open(self, index):
         if os.environ.get(REFUSE):
             raise RuntimeError("no such device any more")
+        if index >= len(self.devices()):
+            raise RuntimeError(f"no device of number {index}")
         return HostDevice()
