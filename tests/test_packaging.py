@@ -1,5 +1,6 @@
 """What the distribution promises: metadata, and the data files inside the wheel."""
 
+import ast
 import re
 import sys
 from pathlib import Path
@@ -43,7 +44,11 @@ def test_every_import_of_the_package_is_a_dependency():
     declared = names(PROJECT["dependencies"]) | names(PROJECT["optional-dependencies"]["triton"])
     found = set()
     for path in (ROOT / "kernelarena").rglob("*.py"):
-        found |= set(re.findall(r"^\s*(?:from|import) (\w+)", path.read_text(), re.M))
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Import):
+                found |= {name.name.split(".")[0] for name in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                found.add(node.module.split(".")[0])
     third_party = found - sys.stdlib_module_names - {"kernelarena", "__future__", "_typeshed"}
     optional = {"pynvml", "amdsmi", "liger_kernel", "pytest"}
     assert {distributions.get(name, name) for name in third_party - optional} <= declared
