@@ -73,6 +73,8 @@ class Answer(Outputs):
     """Whether anything was launched between the answer before and this call."""
     loads: tuple[Annotated[int, Field(ge=0)], ...] = ()
     """Of each input, how many elements launches loaded, where that is known."""
+    tables: tuple[tuple[Annotated[int, Field(ge=0)], Annotated[str, Field(max_length=64)]], ...] = ()
+    """What host code made in the call for launches to load, numbers with a fraction: elements and a digest of each."""
     seconds: Annotated[float, Field(ge=0)] = 0.0
     """In the entry, by the candidate's clock."""
 
@@ -90,6 +92,7 @@ class Finding:
     error: float | None = None
     observed: dict[str, Any] = field(default_factory=dict)
     loads: tuple[int, ...] = ()
+    tables: tuple[tuple[int, str], ...] = ()
 
     @property
     def launches(self) -> object:

@@ -28,7 +28,7 @@ from kernelarena.judge.arena import POISONS, InputArena, OutputArena
 from kernelarena.judge.inspection import Inspector, explain, raw
 from kernelarena.judge.memory import Exchange, HostExchange
 from kernelarena.judge.problems import Problem, Problems, another_seed
-from kernelarena.judge.recollection import kept_inputs, partly_before, reads_less, same, says_something
+from kernelarena.judge.recollection import kept_inputs, partly_before, prepared, reads_less, same, says_something
 from kernelarena.judge.session import Session
 from kernelarena.platforms.persona.digest import of_elements
 from kernelarena.spec import Kernel, Reason, Shape, TaskSource, Trial
@@ -141,6 +141,8 @@ class Examiner:
         varied = self._problems.varied(self._task, shape, seed)
         place.write(varied.inputs)
         second = self._call(varied, place, POISONS[1], delayed=True)
+        if second.reason is None and prepared(varied, first.tables, second.tables):
+            return replace(second, reason=Reason.FRAMEWORK_FALLBACK, detail=_PREPARED)
         if second.reason not in _WRONG:
             return _launched(second, first)
         if self._late is Reason.OFF_STREAM_WORK and self._call(varied, place, POISONS[1]).reason is None:
@@ -182,7 +184,7 @@ class Examiner:
         # What is launched once, to prepare something, is launched in the first call alone.
         if again.reason is None and set(_kernels(second)) > set(_kernels(again)):
             return replace(again, reason=Reason.CACHED_RESULT, detail=_FEWER)
-        if again.reason is None and second is not first and reads_less(again.loads, second.loads):
+        if again.reason is None and second is not first and reads_less(again.loads, first.loads, second.loads):
             return replace(again, reason=Reason.CACHED_RESULT, detail=_UNREAD)
         return _launched(again, first)
 
@@ -260,7 +262,7 @@ class Examiner:
         if comparison.passed and any(map(_changed_since, answer.outputs, returned)):
             return Finding(Reason.DEFERRED_WORK, _LATE_WRITE, observed=answer.observed), None
         if comparison.passed:
-            right = Finding(error=comparison.error, observed=answer.observed, loads=answer.loads)
+            right = Finding(error=comparison.error, observed=answer.observed, loads=answer.loads, tables=answer.tables)
             return right, (outputs, answer, returned)
         finding = explain(comparison, returned, answer.observed, outputs.poison)
         if self._becomes_right(problem, outputs):
@@ -313,6 +315,10 @@ _KEPT_INPUT = (
 _ANY = "it gives the same answer whatever it is asked; compute every call's answer from its inputs"
 _FEWER = (
     "asked the same question again, it launched less than for another one; compute every call's answer from its inputs"
+)
+_PREPARED = (
+    "host code makes as many numbers as there are in the answer, other ones for other inputs, and kernels read them; "
+    "have the kernels compute them"
 )
 _UNREAD = (
     "asked the same question again, its kernels read far less of the inputs than for another one; compute every call's "

@@ -32,12 +32,33 @@ def says_something(answer: Sequence[torch.Tensor]) -> bool:
     return any(output.numel() > 1 and bool((_elements(output) != _elements(output)[0]).any()) for output in answer)
 
 
-def reads_less(now: Sequence[int], before: Sequence[int]) -> bool:
-    """Whether launches read far less of some input than they did for another question of the same shape.
+def reads_less(now: Sequence[int], first: Sequence[int], second: Sequence[int]) -> bool:
+    """Whether launches read far less of some input than they did before.
 
-    What a kernel reads may depend on values, but nearly all of those are the same in both questions.
+    Parameters
+    ----------
+    now
+        Elements that they loaded of each input, for the first question again.
+    first, second
+        The same for that question when it was asked first, and for another one. What a kernel reads may follow from
+        the inputs, and what it prepares once is read for the first question alone.
     """
+    before = map(min, first, second)
     return any(then > _SOME and _FAR * count < then for count, then in zip(now, before, strict=False))
+
+
+def prepared(problem: Problem, before: Sequence[tuple[int, str]], now: Sequence[tuple[int, str]]) -> bool:
+    """Whether host code prepares what an answer consists of: tables as large as that, which follow from the inputs.
+
+    Parameters
+    ----------
+    problem
+        What was asked.
+    before, now
+        Tables for the question before, of the same shape, and for this one: elements and a digest of each.
+    """
+    following = sum(elements for elements, content in now if (elements, content) not in before)
+    return following > 0 and 2 * following >= sum(output.framework.numel() for output in problem.truth.outputs)
 
 
 def partly_before(

@@ -29,7 +29,7 @@ class _DeviceObserver(Observer):  # type: ignore[no-untyped-call]
         if func.overloadpacket in _COPIES and isinstance(made, torch.Tensor):
             source = args[1] if func.overloadpacket is torch.ops.aten.copy_ else args[0]
             if isinstance(source, torch.Tensor) and source.device.type != made.device.type:
-                work = Work("host code", elements=made.numel(), flops=0.0, sources=[])
+                work = Work("host code", elements=made.numel(), flops=0.0, sources=())
                 entry = self.ledger.find(made)
                 if entry is not None:
                     entry.work.append(work)

@@ -66,7 +66,7 @@ class State:
     def __init__(self, origins: Origins, names: Names) -> None:
         self._origins = origins
         self._names = names
-        self._held: list[tuple[object, type]] = []
+        self._held: list[tuple[object, type, dict[str, object]]] = []
         self._forked: list[Place] = []
         self._dispatch = _dispatch_modes
         self._function = _function_modes
@@ -92,8 +92,10 @@ class State:
         self._command = _command(os.getpid())
 
     def hold(self, *objects: object) -> None:
-        """Watch that objects of ours keep their class and their methods."""
-        self._held += [(one, type(one)) for one in objects]
+        """Watch that objects of ours keep their class, their methods, and what their class says is sealed."""
+        for one in objects:
+            sealed = getattr(type(one), "SEALED", ())
+            self._held.append((one, type(one), {name: vars(one).get(name) for name in sealed}))
 
     def forked(self, place: Place) -> None:
         """Note that the kernel itself forked this process."""
@@ -178,13 +180,14 @@ class State:
                     )
 
     def _objects(self) -> Iterator[Found]:
-        """Yield objects of ours that were given another class, or a method of their own."""
-        for one, cls in self._held:
+        """Yield objects of ours that were given another class, a method of their own, or other parts."""
+        for one, cls, sealed in self._held:
             if type(one) is not cls:
                 yield f"changed the class of the harness's {cls.__name__}", _ALONE, Reason.JUDGE_TAMPERING, _NOWHERE
                 continue
             own = vars(one)
-            for name in [name for name in own if type(_method(cls, name)) is FunctionType]:
+            replaced = [name for name in own if type(_method(cls, name)) is FunctionType]
+            for name in replaced + [name for name, value in sealed.items() if own.get(name) is not value]:
                 yield (
                     f"replaces '{name}' of the harness's {cls.__name__}",
                     _ALONE,

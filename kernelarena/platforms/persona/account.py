@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 
 from kernelarena.platforms.persona.handed import Handed
+from kernelarena.platforms.persona.journal import Journal
 from kernelarena.platforms.persona.ledger import Ledger, StorageFacts, Work
 from kernelarena.platforms.persona.provenance import Provenance
 from kernelarena.platforms.persona.traffic import Traffic
@@ -36,6 +37,27 @@ class OperatorUse:
     flops: float = 0.0
 
 
+class Launch(NamedTuple):
+    """What one launch was handed.
+
+    Attributes
+    ----------
+    kernel
+        The device function's name, as far as known.
+    handed
+        Of each storage: what it is known by, the elements of its largest tensor, and those that it has room for.
+    """
+
+    kernel: str
+    handed: tuple[tuple[int, int, int], ...]
+
+
+class Look(NamedTuple):
+    """Host code looked at a value that the framework had computed."""
+
+    works: tuple[Work, ...]
+
+
 class Observed:
     """What was seen of one call of the kernel's entry.
 
@@ -50,44 +72,60 @@ class Observed:
     """
 
     def __init__(self, ledger: Ledger, handed: Handed, provenance: Provenance | None = None) -> None:
+        self._ledger = ledger
+        self._handed = handed
         self._provenance = provenance
+        self._journal: Journal[Work | Launch | Look] = Journal()
+        self._used: list[Work] = []
         self._loaded: dict[int, int] = {}
         self._from_host: dict[int, int] = {}
-        self.launches = 0
-        self.kernels: set[str] = set()
-        self.handed = handed
-        self._ledger = ledger
-        self._elements: dict[int, tuple[int, int]] = {}
-        self._works: list[Work] = []
-        self._used: list[Work] = []
-        self._read: list[Work] = []
+        self._tables: set[tuple[int, str]] = set()
+
+    @property
+    def intact(self) -> bool:
+        """Whether what was noted is still there, and nothing else."""
+        return self._journal.intact
+
+    @property
+    def launches(self) -> int:
+        """How many launches there were, those of an autotuner's trials left out."""
+        return sum(1 for _ in self._launches())
 
     @property
     def operators(self) -> dict[str, OperatorUse]:
         """Computing operators by name, ``aten::mm``; all that ran."""
-        return _tally(self._works)
+        return _tally(self._works())
 
     @property
     def launched_elements(self) -> int:
-        """Elements of the tensors handed to launches, those of an autotuner's trials left out.
+        """Elements of the tensors handed to launches.
 
         However often it is handed, memory counts once: launching again is no more work than launching.
         """
-        return sum(min(handed, room) for handed, room in self._elements.values())
+        elements: dict[int, tuple[int, int]] = {}
+        for launch in self._launches():
+            for key, count, room in launch.handed:
+                before = elements.get(key, (0, 0))
+                elements[key] = before[0] + count, max(before[1], room)
+        return sum(min(handed, room) for handed, room in elements.values())
+
+    def _works(self) -> Iterator[Work]:
+        return (entry for entry in self._journal if isinstance(entry, Work))
+
+    def _launches(self) -> Iterator[Launch]:
+        return (entry for entry in self._journal if isinstance(entry, Launch))
 
     def charge(self, work: Work) -> None:
         """Note that the framework computed something."""
-        self._works.append(work)
+        self._journal.add(work)
 
     def read(self, entries: Iterable[StorageFacts]) -> None:
         """Note that host code looked at a value."""
-        self._read += [work for entry in entries for work in entry.work]
+        if works := tuple(work for entry in entries for work in entry.work):
+            self._journal.add(Look(works))
 
     def launch(self, tensors: Iterable[torch.Tensor], kernel: str) -> None:
         """Note what a launch of a device function was handed."""
-        self.launches += 1
-        if kernel:
-            self.kernels.add(kernel)
         largest: dict[int, tuple[int, int]] = {}
         for tensor in tensors:
             entry = self._ledger.find(tensor)
@@ -95,20 +133,27 @@ class Observed:
                 room = tensor.untyped_storage().nbytes() // tensor.element_size()
                 largest[id(entry)] = max(largest.get(id(entry), (0, 0)), (tensor.numel(), room))
                 self._used += entry.work
-        for key, (count, room) in largest.items():
-            before = self._elements.get(key, (0, 0))
-            self._elements[key] = before[0] + count, max(before[1], room)
+        self._journal.add(Launch(kernel, tuple((key, count, room) for key, (count, room) in largest.items())))
 
     def loaded(self, tensors: Iterable[torch.Tensor], traffic: Traffic) -> None:
         """Note what a launch loaded from the memory that it was handed."""
-        for key, (entry, tensor) in {id(e): (e, t) for t in tensors if (e := self._ledger.find(t)) is not None}.items():
-            count = traffic.loaded(tensor)
-            self._loaded[key] = self._loaded.get(key, 0) + count
-            self._from_host[key] = max(self._from_host.get(key, 0), min(count, entry.host))
+        for tensor in {id(self._ledger.find(tensor)): tensor for tensor in tensors}.values():
+            if (entry := self._ledger.find(tensor)) is not None:
+                key, count = id(entry), traffic.loaded(tensor)
+                self._loaded[key] = self._loaded.get(key, 0) + count
+                if own := min(count, entry.host):
+                    self._from_host[key] = max(self._from_host.get(key, 0), own)
+                    if tensor.is_floating_point() and entry.content is not None:
+                        self._tables.add((own, entry.content.hex()))
 
     def loads(self, tensor: torch.Tensor) -> int:
         """Return how many elements of a tensor's memory launches loaded, each as often as it was."""
         return self._loaded.get(id(self._ledger.find(tensor)), 0)
+
+    @property
+    def tables(self) -> list[tuple[int, str]]:
+        """What host code made in this call of floating-point numbers for launches to load: elements and digest."""
+        return sorted(self._tables)
 
     def summary(self, outputs: Sequence[object] = ()) -> dict[str, Any]:
         """Return it as plain data, with whether each output can have come out of a kernel and lies in new memory.
@@ -118,12 +163,12 @@ class Observed:
         """
         entries = [self._ledger.find(output) for output in outputs if isinstance(output, torch.Tensor)]
         used = _reached([*self._used, *(work for entry in entries if entry is not None for work in entry.work)])
-        spared = _reached(self._read) - used
-        operators = _tally(work for work in self._works if work not in spared)
+        spared = _reached(work for look in self._journal if isinstance(look, Look) for work in look.works) - used
+        operators = _tally(work for work in self._works() if work not in spared)
         return {
             "operators": {name: vars(use) for name, use in operators.items()},
             "launches": self.launches,
-            "kernels": sorted(self.kernels),
+            "kernels": sorted({launch.kernel for launch in self._launches()} - {""}),
             "launched_elements": self.launched_elements,
             "derived": [self._may_derive(output) for output in outputs],
             "kept": [self._is_kept(output) for output in outputs],
@@ -143,7 +188,7 @@ class Observed:
         # it is held against them by what they touched.
         if entry is None or not (entry.launched or entry.derived or entry.argument):
             return False
-        return not (self.handed.was(output) or self._is_host_codes(output, entry))
+        return not (self._handed.was(output) or self._is_host_codes(output, entry))
 
     def _is_host_codes(self, output: torch.Tensor, entry: StorageFacts) -> bool:
         """Whether host code wrote an output itself, or gave launches so much of its own that it holds the answer."""

@@ -16,7 +16,7 @@ import torch
 _ARGUMENTS = 64  # of the latest calls
 
 
-@dataclass(eq=False)
+@dataclass(frozen=True, eq=False)
 class Work:
     """One computing operator of the framework that ran.
 
@@ -33,7 +33,7 @@ class Work:
     name: str
     elements: int
     flops: float
-    sources: list[Work]
+    sources: tuple[Work, ...]
 
 
 @dataclass

@@ -72,7 +72,15 @@ class Observer(TorchDispatchMode):  # type: ignore[no-untyped-call]
         Bytes of the pretended device; a larger allocation fails as it would there. None: no limit.
     provenance
         Told who writes what, where launches take place in this process's memory; None elsewhere.
+
+    Attributes
+    ----------
+    exempt
+        Operators that the task allows: what they make may be an output. They are accounted for all the same.
     """
+
+    SEALED = ("ledger", "exempt", "real", "_provenance", "_handed", "_memory")
+    """Attributes that stay what they are while a kernel runs."""
 
     def __init__(
         self, ledger: Ledger, *, real: bool, memory: int | None = None, provenance: Provenance | None = None
@@ -261,7 +269,7 @@ class Observer(TorchDispatchMode):  # type: ignore[no-untyped-call]
             _mark_derived(targets)
         else:
             self._replace(tree_flatten([kwargs.get(output) for output in outputs])[0])
-        if packet in _MOVE or name in self.exempt or func.namespace not in FRAMEWORK:
+        if packet in _MOVE or func.namespace not in FRAMEWORK:
             _pass_on(read, targets)
         elif targets:  # what returns no tensor could be no output
             self._charge(name, func, args, kwargs, (*sources, *results), made, targets)
@@ -296,7 +304,7 @@ class Observer(TorchDispatchMode):  # type: ignore[no-untyped-call]
             name,
             elements=sum(tensor.numel() for tensor in tensors if tensor.layout == torch.strided),
             flops=_flops(func, args, kwargs, made) if _is_contraction(func) else 0.0,
-            sources=[source for entry in known for source in entry.work],
+            sources=tuple(source for entry in known for source in entry.work),
         )
         for entry in targets:
             entry.work[:] = [work]
