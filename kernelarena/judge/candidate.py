@@ -30,9 +30,15 @@ from kernelarena.judge.wire import ACT, Wire, WireError
 from kernelarena.platforms.persona import digest
 from kernelarena.platforms.persona.account import Observed
 from kernelarena.platforms.toolchains import built
+from kernelarena.spec import Reason
 
 _MOST_OUTPUTS = 64
 """Described; that there are more is told by their number."""
+_EDITED = {
+    "reason": Reason.JUDGE_TAMPERING.value,
+    "detail": "it changed the account of what it had the framework do; the harness's own objects are not a kernel's to "
+    "change; leave them alone",
+}
 _clock = time.perf_counter  # kernels may replace it where others would look it up
 
 
@@ -88,6 +94,7 @@ class Candidate:
         self._stage: Stage | None = None
         self._guard: Guard | None = None
         self._noticed: list[dict[str, Any]] = []
+        self._edits: list[dict[str, Any]] = []
         self._inputs: tuple[object, Window] | None = None
         self._outputs: Window | None = None
         self._allocator: Allocator | None = None
@@ -99,7 +106,7 @@ class Candidate:
     def acts(self) -> list[dict[str, Any]]:
         """Return what the kernel was seen doing besides computing, so far."""
         noticed = [] if self._guard is None else self._guard.acts()
-        return [*noticed, *self._stage.acts] if self._stage is not None else noticed
+        return [*noticed, *self._edits, *self._stage.acts] if self._stage is not None else noticed
 
     def _watch(self) -> None:
         """Begin to take note of what the kernel does: everything of ours is imported, and the platform's face is on."""
@@ -201,7 +208,8 @@ class Candidate:
             return {"failed": describe(error)}
         blocks = [block.model_dump() for block in allocator.blocks]
         loads = [observed.loads(argument) for argument in given]
-        return {**told, "blocks": blocks, "seconds": seconds, "late": late, "loads": loads}
+        tables = observed.tables[:_MOST_OUTPUTS]
+        return {**told, "blocks": blocks, "seconds": seconds, "late": late, "loads": loads, "tables": tables}
 
     def _late(self) -> bool:
         """Whether anything was launched since the last call was answered for."""
@@ -274,6 +282,8 @@ class Candidate:
         returned = outputs_of(result)
         deferred = [is_deferred(output) for output in returned[:_MOST_OUTPUTS]]  # before anything else reads them
         seen = observed.summary(returned[:_MOST_OUTPUTS])
+        if not observed.intact and _EDITED not in self._edits:
+            self._edits.append(_EDITED)
         return {"outputs": self._describe(returned, deferred), "count": len(returned), "observed": seen}
 
     def _argument(self, item: dict[str, Any], memory: torch.Tensor) -> Any:
