@@ -1,7 +1,7 @@
 """Trying a task's own code once, in a process that may come to harm: what happens there would happen to a judge.
 
 It is not verified (:mod:`kernelarena.judge.verifying` does that): what counts is that it loads, draws inputs, and comes
-back from computing an answer, at every dtype and on a shape so small that this takes a moment.
+back from computing an answer, at every dtype, on every published shape made so small that this takes a moment.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import torch
 from kernelarena.errors import InputError
 from kernelarena.judge.reference import Reference
 from kernelarena.protocol.draw import fit
-from kernelarena.spec import Platform, Shape, TaskSource
+from kernelarena.spec import Platform, Shape, Task, TaskSource
 from kernelarena.spec.base import Model
 from kernelarena.spec.platform import Budget
 
@@ -55,8 +55,7 @@ def run(argument: dict[str, Any]) -> Iterator[dict[str, Any]]:
     try:
         yield {"at": "loading it"}
         reference = Reference(job.task)
-        for dtype in task.dtypes:
-            shape = Shape(dims=fit(task, task.visible[0], dtype, SMALL), dtype=dtype)
+        for shape in _shapes(task):
             yield {"at": f"inputs() for {shape}"}
             inputs = reference.draw(shape, job.platform, seed=0)
             yield {"at": f"reference() for {shape}"}
@@ -67,3 +66,12 @@ def run(argument: dict[str, Any]) -> Iterator[dict[str, Any]]:
                     raise
     except InputError as error:
         yield {"unusable": str(error)}
+
+
+def _shapes(task: Task) -> Iterator[Shape]:
+    for dtype in task.dtypes:
+        seen = []
+        for dims in (fit(task, dims, dtype, SMALL) for dims in task.visible):
+            if dims not in seen:
+                seen.append(dims)
+                yield Shape(dims=dims, dtype=dtype)

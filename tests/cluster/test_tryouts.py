@@ -50,7 +50,7 @@ def test_the_shipped_tasks_work():
 def test_what_a_task_does_is_said_and_the_others_are_tried_all_the_same(impatient):
     found = wrong(
         loops=INPUTS + "def reference(x):\n    while x.dtype.itemsize == 2:\n        pass\n    return x\n",
-        leaves=INPUTS + "import os\ndef reference(x):\n    os._exit(0)\n",
+        leaves=INPUTS + "import os\ndef reference(x):\n    return x if x.shape[1] > 16 else os._exit(0)\n",
         crashes="import ctypes\ndef inputs(shape, rng):\n    ctypes.string_at(8)\n" + SOUND,
         raises=INPUTS + "def reference(x):\n    return x.no_such_method()\n",
         loads_not="import absent_module\n" + INPUTS + SOUND,
@@ -59,7 +59,7 @@ def test_what_a_task_does_is_said_and_the_others_are_tried_all_the_same(impatien
     assert list(found) == ["loops", "leaves", "crashes", "raises", "loads_not"]
     where = r"lab/loops/reference.py:[45]: reference\(\) for M=\d+ N=\d+ float16: the task's own code "
     assert _matches(where + "did not finish within 1 s", found["loops"])
-    assert _matches(r".*reference\(\) for .* float32: .* ended the process with exit code 0", found["leaves"])
+    assert _matches(r".*reference\(\) for M=32 N=16 float32: .* ended the process with exit code 0", found["leaves"])
     assert _matches(r"lab/crashes/reference.py:3: inputs\(\) for .*: .* crashed \(SIGSEGV\)", found["crashes"])
     assert "AttributeError" in found["raises"]
     assert "cannot be loaded: ModuleNotFoundError" in found["loads_not"]
