@@ -55,6 +55,11 @@ _FAMILIES = (
 """By a pattern of the architecture's name; the first that fits."""
 
 
+def is_slice(device: Device) -> bool:
+    """Return whether a device is a slice of a chip that its name tells: as many of them as somebody set."""
+    return "MIG" in device.name.split()
+
+
 def draft(backend: Backend, device: Device, told: Mapping[str, Any], taken: frozenset[str]) -> str:
     """Return the text of a platform file that describes ``device``; it loads as it is.
 
@@ -73,7 +78,7 @@ def draft(backend: Backend, device: Device, told: Mapping[str, Any], taken: froz
     InputError
         If the device is a slice of a chip, so that a file of it would describe something that changes with a setting.
     """
-    if "MIG" in device.name.split():
+    if is_slice(device):
         raise InputError(
             f"device {device.index} ({device.name}) is a slice of a chip, which no platform file describes; "
             "switch MIG off and describe the whole chip"

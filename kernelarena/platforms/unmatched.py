@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from kernelarena.platforms.backend import Backend, Device, backend_named, backend_names
 from kernelarena.platforms.catalogue import platform_of
+from kernelarena.platforms.draft import is_slice
 from kernelarena.spec import Platform
 
 
@@ -18,10 +19,12 @@ class Found:
     device: Device
     platform: Platform | None
 
-    @property
-    def remedy(self) -> str:
-        """The command that describes it."""
-        return f"kab-mc platforms describe --backend {self.backend.name} --device {self.device.index}"
+
+def remedy(backend: Backend, device: Device) -> str:
+    """Return what to do about a device that no platform file describes."""
+    if is_slice(device):
+        return "switch MIG off: platform files describe whole chips"
+    return f"kab-mc platforms describe --backend {backend.name} --device {device.index}"
 
 
 def found(platforms: Iterable[Platform]) -> list[Found]:

@@ -13,6 +13,7 @@ from kernelarena.errors import InputError
 from kernelarena.platforms.backend import Backend, Device, backend_named
 from kernelarena.platforms.catalogue import load, platform_of
 from kernelarena.platforms.draft import draft
+from kernelarena.platforms.unmatched import remedy
 from kernelarena.spec import Platform, Shape
 from kernelarena.spec.roofline import roofline
 from kernelarena.spec.yamlfile import Document
@@ -99,6 +100,7 @@ def test_a_slice_of_a_chip_is_not_described() -> None:
     device = Device(0, "NVIDIA H100 80GB HBM3 MIG 1g.10gb", "sm_90")
     with pytest.raises(InputError, match="is a slice of a chip"):
         draft(backend("cuda"), device, TOLD, WORDS)
+    assert remedy(backend("cuda"), device).startswith("switch MIG off")
 
 
 def test_an_id_is_no_word_of_another_platform(tmp_path: Path) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +19,11 @@ from kernelarena.cli.page import console, print_json
 from kernelarena.cli.platforms.options import as_json, folders
 from kernelarena.errors import InfraError
 from kernelarena.judge.enclosure.diagnosis import isolation
+from kernelarena.platforms.backend import backend_for
 from kernelarena.platforms.catalogue import load, resolve
 from kernelarena.platforms.doctor import SCHEMA, Diagnosis, Finding, State, concerned, examine
 from kernelarena.platforms.doctor.finding import PlatformReport
+from kernelarena.spec import Platform
 
 _MARKS: Mapping[State, tuple[str, str]] = {
     State.OK: ("✓", "green"),
@@ -46,13 +49,22 @@ def doctor(names: tuple[str, ...], folders: tuple[Path, ...], as_json: bool) -> 
     """  # noqa: D301
     known = load(folders)
     chosen = resolve(names, known) if names else concerned(known)
-    diagnosis = examine(chosen, known, isolation(), _say)
+    diagnosis = examine(chosen, known, isolation(_nodes(chosen)), _say)
     if as_json:
         print_json({"schema": SCHEMA, **diagnosis.model_dump(mode="json")})
     else:
         console().print(_page(diagnosis))
     lacking = [each for each in diagnosis.platforms if not each.available] if names else []
     return InfraError.exit_code if lacking else 0
+
+
+def _nodes(chosen: Iterable[Platform]) -> Iterator[str]:
+    """Return what kernels need to be shown of the host, so that layers are tried as they will be used."""
+    for platform in chosen:
+        if (backend := backend_for(platform)) is not None:
+            for device in backend.present(platform):
+                with contextlib.suppress(RuntimeError):  # variables that hide it: said where the device is examined
+                    yield from backend.access(device).paths
 
 
 def _say(what: str) -> None:

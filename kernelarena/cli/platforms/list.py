@@ -17,7 +17,7 @@ from kernelarena.cli.platforms.options import as_json, folders
 from kernelarena.cli.streams import say
 from kernelarena.platforms.backend import Availability, availability
 from kernelarena.platforms.catalogue import load
-from kernelarena.platforms.unmatched import Found, unmatched
+from kernelarena.platforms.unmatched import Found, remedy, unmatched
 from kernelarena.spec import Platform
 
 
@@ -38,7 +38,7 @@ def list_(folders: tuple[Path, ...], as_json: bool) -> None:
     if as_json:
         print_json([summary(platform, found) for platform, found in known])
         for stranger in strangers:
-            say(f"{_named(stranger)}: {stranger.remedy}")
+            say(f"{_named(stranger)}: {remedy(stranger.backend, stranger.device)}")
         return
     console().print(_overview(known, strangers))
 
@@ -78,7 +78,8 @@ def _overview(known: list[tuple[Platform, Availability]], strangers: Sequence[Fo
     if strangers:
         parts += ["", Text("devices that no platform file describes", style="bold")]
         for stranger in strangers:
-            parts += [Padding(Text(f"{_named(stranger)}\n→ {stranger.remedy}"), (0, 0, 0, 2))]
+            words = f"{_named(stranger)}\n→ {remedy(stranger.backend, stranger.device)}"
+            parts += [Padding(Text(words), (0, 0, 0, 2))]
     return Group(*parts)
 
 

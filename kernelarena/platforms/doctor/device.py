@@ -11,6 +11,7 @@ from kernelarena.platforms.backend import Backend, Device
 from kernelarena.platforms.doctor.finding import Finding, missing, ok, warning
 from kernelarena.platforms.telemetry.condition import Condition
 from kernelarena.platforms.telemetry.schema import Facts
+from kernelarena.platforms.unmatched import remedy
 from kernelarena.spec import Platform
 
 _GIB = 1 << 30
@@ -63,11 +64,7 @@ def identity(examined: Examined) -> Iterator[Finding]:
     if examined.platform is not None:
         yield ok("platform", f"{examined.platform.id} ({where})")
         return
-    yield missing(
-        "platform",
-        f"no platform file describes it ({where})",
-        f"kab-mc platforms describe --backend {examined.backend.name} --device {device.index}",
-    )
+    yield missing("platform", f"no platform file describes it ({where})", remedy(examined.backend, device))
 
 
 def nodes(examined: Examined) -> Iterator[Finding]:
@@ -151,7 +148,9 @@ def telemetry(examined: Examined) -> Iterator[Finding]:
     if facts is None:
         yield missing("telemetry", examined.managed.get("problem", "there is none"), "without, telemetry is null")
         return
-    said = f"{facts.source} at {facts.pci}" + ("" if facts.scope == "device" else f", {facts.scope}")
+    driver = f", driver {examined.condition.driver}" if examined.condition.driver else ""
+    scope = "" if facts.scope == "device" else f", {facts.scope}"
+    said = f"{facts.source}{driver}, at {facts.pci}{scope}"
     if facts.missing:
         yield warning("telemetry", f"{said}; null: {', '.join(facts.missing)}")
     else:
