@@ -7,7 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -82,17 +82,22 @@ class Host:
     backend: str
     folder: Path
     devices: list[dict]
-    variables: dict[str, str] = field(default_factory=dict)
 
     def kab_mc(self, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
         """Run the command line there, in a process of its own."""
+        process = self.start(*arguments, **variables)
+        said, complained = process.communicate(timeout=120)
+        return subprocess.CompletedProcess(process.args, process.returncode, said, complained)
+
+    def start(self, *arguments: str, **variables: str) -> subprocess.Popen[str]:
+        """Start the command line there."""
         path = os.pathsep.join([str(self.folder), str(REPOSITORY), os.environ.get("PYTHONPATH", "")])
         known = {name: value for name, value in os.environ.items() if not name.endswith("VISIBLE_DEVICES")}
         environment = {**known, "PYTHONPATH": path, "FAKE_DEVICES": json.dumps(self.devices), "COLUMNS": "80"}
         command = [sys.executable, "-c", _MAIN, str(self.folder), self.backend, *arguments]
-        return subprocess.run(
-            command, env={**environment, **self.variables, **variables}, capture_output=True, text=True, timeout=120,
-            check=False, cwd=self.folder,
+        return subprocess.Popen(
+            command, env={**environment, **variables}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            cwd=self.folder,
         )  # fmt: skip
 
     def doctor(self, *arguments: str, code: int = 0, **variables: str) -> dict:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import time
 from pathlib import Path
 
 import pytest
 
+from kernelarena.platforms.asking import Question, environment
 from kernelarena.platforms.catalogue import load
+from kernelarena.platforms.doctor.worker import WORKER
 from tests.platforms.doctor.hosts import A6000, H200, found
 
 
@@ -31,18 +35,36 @@ def test_settings_that_one_should_know_of(nvml, host, made) -> None:
     assert found(device, "partition")["found"].startswith("MIG")
 
 
-def test_a_device_that_hangs_is_given_up(made, monkeypatch) -> None:
-    """Whoever examines it waits for its deadline and no longer, and nothing stays behind."""
-    from kernelarena.platforms.asking import Question
-    from kernelarena.platforms.doctor.worker import WORKER
-
+def test_a_device_that_hangs_is_given_up(made) -> None:
     there = made("cuda", H200)
-    monkeypatch.syspath_prepend(str(there.folder))
-    variables = {"PYTHONPATH": str(there.folder), "FAKE_DEVICES": "[{}]", "FAKE_WEDGED": "1", "PATH": "/usr/bin"}
-    with Question(WORKER, {"about": "device", "backend": "cuda"}, 0.5, {**there.variables, **variables}) as question:
+    variables = {"PYTHONPATH": str(there.folder), "FAKE_DEVICES": "[{}]", "FAKE_WEDGED": "1"}
+    order = {"about": "device", "backend": "cuda"}
+    with Question(WORKER, order, 0.5, {**environment(), **variables}) as question:
         assert question.answer() == {"problem": "no answer within 0.5 s"}
         process = question._process
     assert process.poll() is not None
+
+
+def test_who_does_not_want_to_wait_leaves_nothing_behind(made) -> None:
+    process = made("cuda", H200).start("platforms", "doctor", "h200", FAKE_WEDGED="1")
+    deadline = time.monotonic() + 60
+    while not (workers := below(process.pid, WORKER, "device")) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert workers
+    process.terminate()
+    said, complained = process.communicate(timeout=30)
+    assert (said, complained.strip(), process.returncode) == ("", "kab-mc: interrupted", 3)
+    assert not [pid for pid in workers if Path(f"/proc/{pid}").exists()]
+
+
+def below(parent: int, *words: str) -> list[int]:
+    """Return the processes that one has started and in whose command line all of some words are."""
+    found = []
+    for pid in map(int, Path(f"/proc/{parent}/task/{parent}/children").read_text().split()):
+        with contextlib.suppress(OSError):
+            if all(word in Path(f"/proc/{pid}/cmdline").read_text() for word in words):
+                found.append(pid)
+    return found
 
 
 def test_a_stranger_is_described_and_known_from_then_on(made, tmp_path: Path) -> None:

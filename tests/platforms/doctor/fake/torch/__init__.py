@@ -40,6 +40,8 @@ def ones(count, device):
 
 def zeros(count, device):
     _shown(device)
+    while os.environ.get("FAKE_WEDGED"):  # a device that is found, and never opens
+        time.sleep(1)
     return Tensor(0, count)
 
 
@@ -71,8 +73,6 @@ def _shown(which):
     found = _devices()
     if index >= len(found):
         raise RuntimeError("No HIP GPUs are available" if version.hip else "No CUDA GPUs are available")
-    while os.environ.get("FAKE_WEDGED"):
-        time.sleep(1)
     return found[index]
 
 
