@@ -172,7 +172,6 @@ def _verify(
         "on_device": on_device,
     }
     memory = DEVICE_MEMORY if on_device else MEMORY
-    where = f"{source.origin}/reference.py"
     report, unusable = None, ""
     try:
         for message in server.run(job, seconds=deadline * len(seeds), memory=memory):
@@ -183,8 +182,7 @@ def _verify(
             else:
                 steps.part(message["done"], message["total"])
     except Ended as ended:
-        line = next((line for file, line in ended.stack if file == where), None)
-        raise InputError(f"{where}{'' if line is None else f':{line}'}: the task's own code {ended.words}") from None
+        raise ended.blame(source) from None
     if report is None:
         raise InputError(unusable)
     return report

@@ -164,8 +164,10 @@ class _Schedule:
 
     def close(self) -> None:
         """End the workers: those that are idle in good order, so that their judges can tidy up, the others at once."""
-        if self._gone:
-            return  # whom could it tell
+        if not self._gone:  # whom could it tell
+            self._dismiss()
+
+    def _dismiss(self) -> None:
         idle = [lane.actor for lane in self._lanes() if lane.actor is not None and lane.call is None]
         if idle:
             with contextlib.suppress(RayError):
@@ -189,8 +191,7 @@ class _Schedule:
 
     def _start_alone(self, lane: _Lane, item: _Waiting) -> None:
         """Try a cell in a fresh process, with no other worker there: whatever ends it now is its own doing."""
-        for each in self._lanes():
-            self._end(each)
+        self._dismiss()
         self._start(lane, item)
 
     def _start(self, lane: _Lane, item: _Waiting) -> None:

@@ -108,7 +108,7 @@ def test_code_that_cannot_be_run_is_one_line_and_the_other_tasks_are_verified(la
     broken = {
         "leave": r"reference\.py: the task's own code ended the process with exit code 0",
         "crash": r"reference\.py:10: the task's own code crashed \(SIGSEGV\)",
-        "absent": r"reference\.py:1: cannot be loaded: ModuleNotFoundError: No module named 'absent_module'",
+        "absent": r"reference\.py:8: cannot be loaded: ModuleNotFoundError: No module named 'absent_module'",
     }
     result = invoke(*broken, "sound", "--tasks-dir", lab, "--json")
     assert isinstance(result.exception, InputError)
