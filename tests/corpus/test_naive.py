@@ -16,6 +16,8 @@ from tests.corpus.runner import Where, specimens
 HARMLESS = ("caching", "phases", "streams-and-deferral", "aliasing", "framework")
 """Groups that leave processes, files and the machine alone, so that they can be let loose here."""
 EXEMPT = {
+    "framework/numpy-in-the-kernel": "needs the interpreter as it is; this one's holds device code to the compiler",
+    "framework/python-in-the-kernel": "needs the interpreter as it is; this one's holds device code to the compiler",
     "streams-and-deferral/child-process": "needs outputs in shared memory, which the judge has and this one has not",
     "aliasing/memory-of-its-own-answer": "needs an allocator that hands out what was freed last; the host's may not",
     "aliasing/memory-of-the-reference": "needs an allocator that hands out what was freed last; the host's may not",

@@ -42,6 +42,9 @@ _HELD = (str, bytes, int, float, complex, tuple, list, dict, set, frozenset, ran
 """Types of Python's own whose methods compute nothing that the compiler would not."""
 _DATA = (np.ndarray, torch.Tensor, list, dict, set, bytearray, memoryview)
 """What holds values that host code can change between launches."""
+_BEHIND = frozenset({"handle", "__dict__", "__globals__", "__builtins__", "__class__", "__subclasses__"})
+"""Attributes by which Python code gets at what a value is made of."""
+_LOOKS_BEHIND = "device code cannot look at what a value is made of: it has no '{}'"
 _OURS = __name__.rpartition(".")[0]
 _CHECKED = f"_callee_{secrets.token_hex(8)}"
 """A name in the kernel's own modules, where its device functions find :func:`callee`."""
@@ -75,7 +78,16 @@ def hold_to_compiler(patches: Patches) -> Callable[[object], bool]:
             launchable.add(id(made))  # which ``known`` keeps
         return made
 
+    combining = interpreter.ReduceScanOpInterface
+    own = combining.__init__
+
+    def combined(operation: Any, axis: Any, combine_fn: Any) -> None:
+        if isinstance(combine_fn, kind):  # which is called as it was written, not as it is rewritten
+            combine_fn.rewrite()
+        own(operation, axis, combine_fn)
+
     patches.set(kind, rewrite=rewrite)
+    patches.set(combining, __init__=combined)
     return lambda function: id(function) in launchable
 
 
@@ -130,8 +142,8 @@ class _Transformer(interpreter.ASTTransformer):  # type: ignore[misc]
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
         """Refuse a module's attribute that stands for what no device has, and what lies behind a tensor."""
-        if node.attr == "handle":
-            raise self._refused(node, "device code cannot look behind a tensor: it has no 'handle'")
+        if node.attr in _BEHIND:
+            raise self._refused(node, _LOOKS_BEHIND.format(node.attr))
         value = self._resolved(node)
         if value is not _ABSENT and (isinstance(value, _DATA) or (callable(value) and not _may_be_called(value))):
             raise self._refused(node, f"Unsupported function referenced: {_described(value)}")
@@ -171,9 +183,17 @@ def callee(function: Any) -> Any:
     Refused
         If it is host code.
     """
+    if function is getattr:
+        return _attribute
     if _may_be_called(function):
         return function
     raise Refused(f"Unsupported function referenced: {_described(function)}; call device functions from device code")
+
+
+def _attribute(owner: Any, name: str, *default: Any) -> Any:
+    if name in _BEHIND:
+        raise Refused(_LOOKS_BEHIND.format(name))
+    return getattr(owner, name, *default)
 
 
 def _is_known(value: object) -> bool:
