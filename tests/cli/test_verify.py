@@ -33,7 +33,7 @@ INPUTS = "import torch\n\n\ndef inputs(shape, rng):\n    return {'x': rng.tensor
 REFERENCES = {
     "sound": "def reference(x):\n    return x * 2 + 1\n",
     "infinite": "def reference(x):\n    return 1 / (x - x)\n",
-    "loop": "def reference(x):\n    while True:\n        pass\n",
+    "loop": "def reference(x):\n    while True: pass\n",
     "leave": "def reference(x):\n    import os\n    os._exit(0)\n",
     "crash": "def reference(x):\n    import ctypes\n    ctypes.string_at(0)\n",
     "absent": "import absent_module\n\n\ndef reference(x):\n    return x\n",
