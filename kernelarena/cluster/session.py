@@ -17,7 +17,7 @@ import ray
 
 from kernelarena.cluster import watchdog
 from kernelarena.cluster.placement import Announcement
-from kernelarena.errors import InfraError
+from kernelarena.errors import InfraError, InputError
 
 _OBJECT_STORE_BYTES = 80 << 20
 """Only texts of some kilobytes go through it; Ray takes no less than 75 MiB, and by default a third of the memory."""
@@ -72,11 +72,10 @@ def session(
         If Ray does not start, or nothing answers at ``address``.
     """
     logging.getLogger("ray").setLevel(logging.CRITICAL)
-    folder = None
     with contextlib.ExitStack() as stack:
         try:
             if address is None:
-                folder = _embedded(stack, workers or processors(), devices or Announcement(0, {}))
+                _embedded(stack, workers or processors(), devices or Announcement(0, {}))
             else:
                 _reach(address)
                 stack.callback(ray.shutdown)
@@ -94,8 +93,6 @@ def session(
             hint = "a cluster that asks for a token needs RAY_AUTH_MODE=token and the token here as well"
             raise InfraError(f"no Ray cluster can be joined at {address}: {reason} ({hint})") from error
         yield Session(workers or max(1, int(resources.get("CPU", 1))), resources)
-    if folder is not None:  # reached only when all went well; after a failure its logs are of use
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _reach(address: str) -> None:
@@ -109,9 +106,10 @@ def _reach(address: str) -> None:
         raise InfraError(f"no Ray cluster can be joined at {address}: {error.strerror or error}") from None
 
 
-def _embedded(stack: contextlib.ExitStack, workers: int, devices: Announcement) -> Path:
-    """Start Ray below this process, watched, and return the folder that it keeps its logs in."""
+def _embedded(stack: contextlib.ExitStack, workers: int, devices: Announcement) -> None:
+    """Start Ray below this process, watched."""
     before = set(_children())
+    logs = stack.enter_context(_logs())
     guard = subprocess.Popen(
         [sys.executable, "-I", "-S", watchdog.__file__],
         stdin=subprocess.PIPE,
@@ -138,7 +136,23 @@ def _embedded(stack: contextlib.ExitStack, workers: int, devices: Announcement) 
     for pid in set(_children()) - before - {guard.pid}:
         guard.stdin.write(b"%d\n" % pid)
     guard.stdin.flush()
-    return Path(context.address_info["session_dir"])
+    logs.append(Path(context.address_info["session_dir"]))
+
+
+@contextlib.contextmanager
+def _logs() -> Iterator[list[Path]]:
+    """Take folders that Ray keeps its logs in, and remove them at the end, unless something failed: they tell of it."""
+    folders: list[Path] = []
+    failed = True
+    try:
+        yield folders
+        failed = False
+    except InputError:
+        failed = False  # of which Ray knows nothing
+        raise
+    finally:
+        for folder in () if failed else folders:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _children() -> list[int]:

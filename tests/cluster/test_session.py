@@ -3,6 +3,8 @@ import os
 import socket
 import subprocess
 import sys
+import tempfile
+from pathlib import Path
 
 import pytest
 import ray
@@ -53,3 +55,26 @@ def test_a_cluster_that_is_up_can_be_joined_and_stays_up(ray_session, log, tmp_p
     assert fakes.computed(log) == {("k", "mi300"): 1}
     assert ray.is_initialized()
     assert ray.get(ray.remote(lambda: 7).remote()) == 7
+
+
+_DRIVER = """
+import sys
+import ray
+from kernelarena import errors
+from kernelarena.cluster.session import session
+with session(workers=1):
+    print(ray.get_runtime_context().get_session_name(), flush=True)
+    raise getattr(errors, sys.argv[1])("this is wrong")
+"""
+
+
+@pytest.mark.ray
+@pytest.mark.parametrize(("failure", "stay"), [("InputError", False), ("InfraError", True)])
+def test_logs_stay_only_where_they_tell_of_something(failure, stay):
+    with tempfile.TemporaryDirectory() as folder:  # not pytest's: names of sockets must be short
+        done = subprocess.run(
+            [sys.executable, "-c", _DRIVER, failure], env={**os.environ, "RAY_TMPDIR": folder},
+            capture_output=True, text=True, timeout=120,
+        )  # fmt: skip
+        assert f"{failure}: this is wrong" in done.stderr
+        assert [path.name for path in Path(folder, "ray").glob("session_2*")] == [done.stdout.strip()] * stay
