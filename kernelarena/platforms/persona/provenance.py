@@ -88,14 +88,19 @@ class Provenance:
         passed_on
             What :meth:`used` returned for it.
         over
-            Whether nothing follows from what they held before.
+            Whether nothing of what they held before is left there.
         """
         if not self._awake or self._within.launches:  # the interpreter puts things back where they are
             return
         for tensor in tensors:
             if (entry := self._ledger.find(tensor)) is not None:
-                kept = 0 if over and tensor.numel() >= _room(tensor) else entry.host
-                entry.host = min(_room(tensor), kept + min(passed_on, tensor.numel()))
+                added = min(passed_on, tensor.numel())
+                if not over:
+                    entry.host = max(entry.host, added)
+                elif tensor.numel() >= _room(tensor):
+                    entry.host = added
+                else:  # a part, beside what others may hold
+                    entry.host = min(_room(tensor), entry.host + added)
                 entry.content = digest.of_storage(tensor)
 
     def launching(self, tensors: Iterable[torch.Tensor]) -> None:

@@ -190,6 +190,27 @@ def test_small_tables_may_be_made_in_the_call(derived):
     assert derived(body)
 
 
+def test_they_do_not_become_larger_by_being_used_often(derived):
+    def body(e, x):
+        table = torch.tensor([float(step) for step in range(100)])
+        y = computed(e, x)
+        for _ in range(8):
+            y[:100].add_(table)
+        return y
+
+    assert derived(body)
+
+
+def test_nor_do_large_ones_become_small_by_being_copied_piecemeal(derived):
+    def body(e, x):
+        between = torch.empty_like(x)
+        for start in range(0, ROWS, 100):
+            between[start : start + 100].copy_(torch.tensor((array_over(x)[start : start + 100] * 3).tolist()))
+        return computed(e, between)
+
+    assert not derived(body)
+
+
 def test_constants_are_no_answer(derived):
     assert derived(lambda e, x: computed(e, torch.from_numpy(np.zeros(ROWS, dtype=np.float32))))
 
