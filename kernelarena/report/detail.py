@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from kernelarena.report import text
 from kernelarena.report.view import Failure, Row, View, reproduce
-from kernelarena.spec import Evidence, Gate, Kernel, Status, Verdict
+from kernelarena.spec import Evidence, Family, Gate, Kernel, Status, Verdict
 
 MOST_KERNELS = 300
 """Told of; those that fail first."""
@@ -21,7 +21,7 @@ class Step:
 
     gate: Gate
     state: str
-    """``pass``, ``fail``, or ``none`` where the cell did not come there."""
+    """``pass``, ``fail``, or nothing where the cell did not come there."""
     text: str
 
 
@@ -39,6 +39,11 @@ class Detail:
     def kernel(self) -> Kernel | None:
         """The kernel, where the run has it."""
         return self.row.kernel
+
+    @property
+    def failed_on(self) -> list[str]:
+        """The platforms on which it fails, whatever the evidence."""
+        return [cell.platform for cell in self.judged if cell.status is Status.FAIL]
 
     @property
     def judged(self) -> list[Verdict]:
@@ -75,7 +80,7 @@ def gates(verdict: Verdict) -> list[Step]:
     steps = []
     for at, gate in enumerate(order):
         if at > last:
-            steps.append(Step(gate, "none", ""))
+            steps.append(Step(gate, "", ""))
         else:
             failed = at == last and verdict.status is Status.FAIL
             steps.append(Step(gate, "fail" if failed else "pass", _told(verdict, gate)))
@@ -91,9 +96,14 @@ def _told(verdict: Verdict, gate: Gate) -> str:
     if gate is Gate.TIMING:
         ratio = verdict.speedup
         return "" if ratio is None else f"{ratio.median:.2f} × ({ratio.ci[0]:.2f} to {ratio.ci[1]:.2f})"
-    tally = verdict.visible if gate is Gate.CORRECTNESS else verdict.hidden
-    errors = [trial.error for trial in verdict.trials if trial.error is not None]
-    worst = f"error {max(errors):.2g} of the allowed" if errors and gate is Gate.CORRECTNESS else None
+    published = gate is Gate.CORRECTNESS
+    tally = verdict.visible if published else verdict.hidden
+    errors = [
+        trial.error
+        for trial in verdict.trials
+        if trial.error is not None and (trial.shape.family is Family.VISIBLE) == published
+    ]
+    worst = f"error up to {max(errors):.2g} of the allowed" if errors else None
     return text.joined([f"{tally.passed}/{tally.total}" if tally.total else None, worst], ", ")
 
 

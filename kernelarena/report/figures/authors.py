@@ -17,7 +17,9 @@ _WORDS = {"written": "written for it", "carried": "carried to it"}
 def make(material: Material) -> Figure | Missing:
     """Return the success of kernels at home and abroad by platform, a chart for each kind of evidence."""
     found = metrics.agent_friendliness(material.cells)
-    if found.empty or found["origin"].nunique() < 2:
+    both = found.groupby("evidence")["origin"].nunique() == len(_WORDS)
+    found = found[found["evidence"].isin(both.index[both])]
+    if found.empty:
         return Missing(ID, TITLE, "No platform has both kernels that were written for it and kernels carried to it.")
     found = found.assign(origin=found["origin"].map(_WORDS))
     kinds = [kind for kind in Evidence if (found["evidence"] == kind.value).any()]

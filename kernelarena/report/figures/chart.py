@@ -16,7 +16,7 @@ SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 COLOURS = 10
 """Custom properties ``--c1`` … of the style sheet that tell platforms apart."""
 DASHES = ((1, 0), (6, 3), (2, 2), (8, 3, 2, 3), (4, 4))
-_DIGITS = 5
+_DIGITS = 4
 
 
 def chart(rows: Sequence[Mapping[str, object]], layers: Sequence[Spec], *, height: int, **fields: Any) -> Spec:
@@ -46,7 +46,7 @@ def each(frame: pd.DataFrame) -> Iterator[Any]:
 
 
 def value(cell: object) -> object:
-    """Return a datum for a chart: a figure to five digits, text that does nothing, null for what is no number."""
+    """Return a datum for a chart: a figure to four digits, text that does nothing, null for what is no number."""
     if cell is None or isinstance(cell, bool):
         return cell
     if isinstance(cell, int | float):
@@ -58,6 +58,16 @@ def value(cell: object) -> object:
 def quantity(field: str, title: str | None = None, **fields: Any) -> Spec:
     """Return a channel for a number."""
     return {"field": field, "type": "quantitative", "title": title, **fields}
+
+
+def ratio(field: str, title: str | None, values: Iterable[float], **axis: Any) -> Spec:
+    """Return a channel for what is to be compared by factors: on a logarithmic axis with 1, 2 and 5 of each decade."""
+    known = [number for number in values if number > 0 and math.isfinite(number)]
+    low, high = math.floor(math.log10(min(known))), math.ceil(math.log10(max(known)))
+    steps = (1, 2, 5) if high - low < 4 else (1,)
+    ticks = [float(f"{step}e{power}") for power in range(low - 1, high + 1) for step in steps]
+    scale = {"type": "log", "nice": False, "padding": 14}
+    return quantity(field, title, scale=scale, axis={"values": ticks, **axis})
 
 
 def share(field: str, title: str | None = None, **fields: Any) -> Spec:

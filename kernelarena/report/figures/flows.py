@@ -54,7 +54,7 @@ def _spec(pairs: list[Retention]) -> Spec:
     tip = chart.told(to="carried to", kept="pass there", total="pass at home", share="share|.1%")
     y = chart.name("to", [str(row["to"]) for row in rows], axis={"ticks": False, "domain": False, "labelLimit": 170})
     most = max(pair.rate.total for pair in pairs)
-    x = {"scale": {"domain": [0, most * 1.18]}, "axis": {"tickMinStep": 1, "format": "d"}}
+    x = {"scale": {"domain": [0, most * 1.3]}, "axis": {"tickMinStep": 1, "format": "d", "tickCount": 6, "grid": False}}
     whole = {
         "mark": {"type": "bar", "color": "var(--sunken)", "stroke": "var(--line)"},
         "encoding": {"x": chart.quantity("total", "kernels", **x), "tooltip": tip},

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from kernelarena.report.figures import chart
-from kernelarena.report.figures.figure import Figure, Material, Missing, Panel
+from kernelarena.report.figures.figure import Figure, Material, Missing, Panel, Spec
 from kernelarena.report.figures.spread import spread
 from kernelarena.report.figures.strip import strip
 from kernelarena.report.text import percent, size
@@ -13,9 +13,9 @@ from kernelarena.spec import Evidence
 
 ID, TITLE = "resources", "What do they need of a chip?"
 _QUANTITIES = {
-    "registers": ("registers a thread", "registers"),
-    "shared_memory": ("shared memory a block", "bytes"),
-    "occupancy": ("occupancy", "share"),
+    "registers": ("registers a thread", "registers", ",.0f"),
+    "shared_memory": ("shared memory a block", "KiB", ",.4~g"),
+    "occupancy": ("occupancy", "of the most warps", ".0%"),
 }
 _WRITTEN = {"registers": lambda value: f"{value:,.0f}", "shared_memory": size, "occupancy": percent}
 
@@ -26,13 +26,13 @@ def make(material: Material) -> Figure | Missing:
     panels, kinds = [], []
     for kind in Evidence:
         of_kind = told[told["evidence"] == kind.value]
-        for column, (title, unit) in _QUANTITIES.items():
+        for column, (title, _, _) in _QUANTITIES.items():
             known = of_kind[of_kind[column].notna()]
             if known.empty:
                 continue
             if kind not in kinds:
                 kinds.append(kind)
-            panels.append(Panel(f"{title} ({kind})", _spec(known, column, unit, material), f"{title} by platform."))
+            panels.append(Panel(f"{title} ({kind})", _spec(known, column, material), f"{title} by platform."))
     if not panels:
         return Missing(ID, TITLE, "No compiler said what a kernel needs.")
     note = (
@@ -40,23 +40,16 @@ def make(material: Material) -> Figure | Missing:
         "Occupancy is the warps that a multiprocessor can hold at a time over the most that it holds of any kernel. "
         f"{_spilling(told)}"
     )
-    numbers = {column: (title, _WRITTEN[column]) for column, (title, _) in _QUANTITIES.items()}
+    numbers = {column: (title, _WRITTEN[column]) for column, (title, _, _) in _QUANTITIES.items()}
     return Figure(ID, TITLE, note, tuple(kinds), tuple(panels), spread(told, numbers))
 
 
-def _spec(known: pd.DataFrame, column: str, unit: str, material: Material) -> dict[str, object]:
+def _spec(known: pd.DataFrame, column: str, material: Material) -> Spec:
+    title, unit, form = _QUANTITIES[column]
     if column == "shared_memory":
         known = known.assign(shared_memory=known["shared_memory"] / 1024)
-    rows = chart.records(known, {"kernel": "kernel", "platform": "platform", column: column})
-    if column == "occupancy":
-        x = chart.share(column, "of the most")
-    elif column == "shared_memory":
-        x, unit = chart.quantity(column, "KiB"), "KiB"
-    else:
-        x = chart.quantity(column, unit)
-    form = ".0%" if column == "occupancy" else ",.4~g"
-    tip = chart.told(kernel="kernel", platform="platform", **{column: f"{column.replace('_', ' ')}, {unit}|{form}"})
-    return strip(rows, material.platforms, x, tip)
+    x = chart.share(column, unit) if column == "occupancy" else chart.quantity(column, unit)
+    return strip(known, column, x, material.platforms, f"{title}, {unit}", form)
 
 
 def _spilling(told: pd.DataFrame) -> str:

@@ -18,12 +18,11 @@ def make(material: Material) -> Figure | Missing:
     told = cells[(cells["status"] == "pass") & cells["architectural"].notna()]
     if told.empty:
         return Missing(ID, TITLE, "No passing cell was measured against its platform’s roofline.")
-    rows = chart.records(told, {"kernel": "kernel", "task": "task", "platform": "platform", "architectural": "share"})
-    tip = chart.told(kernel="kernel", task="task", platform="platform", share="of the roofline|.1%")
-    x = chart.share("share", "roofline’s time over the kernel’s")
+    x = chart.share("architectural", "roofline’s time over the kernel’s")
+    spec = strip(told, "architectural", x, material.platforms, "of the roofline", ".1%")
     note = (
         "Each dot is a passing cell: the least time that its task can take on that chip, by memory bandwidth and peak "
         "arithmetic, over the time that the kernel took. The bar is the platform’s median."
     )
-    panel = Panel("", strip(rows, material.platforms, x, tip), "Share of the roofline reached, by platform.")
+    panel = Panel("", spec, "Share of the roofline reached, by platform.")
     return Figure(ID, TITLE, note, (Evidence.MEASURED,), (panel,), spread(told, {"architectural": ("share", percent)}))

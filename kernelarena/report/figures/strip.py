@@ -2,48 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+
+import pandas as pd
 
 from kernelarena.report.figures import chart
 from kernelarena.report.figures.figure import Spec
 
-_ROW = 34
-MOST_DOTS = 3_000
-"""Of one panel; of more, every n-th is drawn."""
+MOST_DOTS = 800
+"""Of one chart; of more cells, every n-th is drawn."""
+_LINE = 34
+_GOLDEN = 0.618034
 
 
-def strip(
-    rows: Sequence[Mapping[str, object]], platforms: Sequence[str], x: Spec, tip: Sequence[Spec], **fields: Any
-) -> Spec:
-    """Return a strip chart of rows with ``platform``, ``kernel`` and the field of ``x``.
+def strip(cells: pd.DataFrame, field: str, x: Spec, platforms: Sequence[str], title: str, form: str) -> Spec:
+    """Return a strip chart of a column of cells by platform.
 
-    The dots of a platform are scattered across its line so that they do not hide each other; the bar marks the median
-    of all rows, also of those for which there is no room.
+    Parameters
+    ----------
+    cells
+        With ``kernel``, ``platform`` and the column ``field``, none of them missing.
+    field, x
+        The column, and its channel.
+    platforms
+        Of the run, in its order, which gives each its colour and its place.
+    title, form
+        What the quantity is called where a pointer rests on a dot, and how it is written there.
+
+    The dots of a platform are scattered across its line so that they do not hide each other. The bar marks the median
+    of all of its cells, also of those that are not drawn.
     """
-    step = -(-len(rows) // MOST_DOTS) or 1
-    middle = {"aggregate": "median", "field": x["field"], "type": "quantitative", "title": x.get("title")}
+    step = -(-len(cells) // MOST_DOTS) or 1
+    drawn = chart.records(cells.iloc[::step], {"kernel": "kernel", "platform": "platform", field: field})
+    for at, row in enumerate(drawn):
+        row["across"] = round(at * _GOLDEN % 1, 2)
+    middle = cells.groupby("platform", sort=False)[field].median().reset_index()
     dots = {
-        "transform": [
-            {"window": [{"op": "row_number", "as": "n"}]},
-            {"filter": f"datum.n % {step} == 0"},
-            {"calculate": "(datum.n * 0.618034) % 1", "as": "across"},
-        ],
-        "mark": {"type": "circle", "opacity": 0.55, "size": 34, "clip": True},
+        "mark": {"type": "circle", "opacity": 0.55, "size": 34},
         "encoding": {
             "x": x,
             "yOffset": {"field": "across", "type": "quantitative", "scale": {"domain": [-0.35, 1.35]}},
             "color": chart.colours(platforms, legend=False),
-            "tooltip": list(tip),
+            "tooltip": chart.told(kernel="kernel", platform="platform", **{field: f"{title}|{form}"}),
         },
     }
     median = {
-        "mark": {"type": "tick", "thickness": 2.5, "bandSize": 24, "color": "var(--ink)"},
+        "data": {"values": chart.records(middle, {"platform": "platform", field: field})},
+        "mark": {"type": "tick", "thickness": 2.5, "size": 22, "orient": "vertical", "color": "var(--ink)"},
         "encoding": {
-            "x": {**x, **middle},
-            "tooltip": [*chart.told(platform="platform"), {**middle, "title": "median", "format": ".3~g"}],
+            "x": x,
+            "yOffset": {"datum": 0.5},
+            "tooltip": chart.told(platform="platform", **{field: f"median {title}|{form}"}),
         },
     }
-    shown = list(dict.fromkeys(str(row["platform"]) for row in rows))
     y = chart.name("platform", platforms, axis={"ticks": False, "domain": False})
-    return chart.chart(rows, [dots, median], height=_ROW * len(shown), encoding={"y": y}, **fields)
+    return chart.chart(drawn, [dots, median], height=_LINE * len(middle), encoding={"y": y})

@@ -12,27 +12,26 @@ from kernelarena.spec import Evidence
 from kernelarena.spec.verdict import Telemetry
 
 ID, TITLE = "telemetry", "Under which power and clocks?"
-_QUANTITIES: dict[str, tuple[str, str, Spec]] = {
-    "power": ("power", "W", {}),
-    "clock": ("clock", "MHz", {"zero": False}),
-    "energy": ("energy a call", "J", {"type": "log"}),
-    "temperature": ("temperature", "°C", {"zero": False}),
+_QUANTITIES = {
+    "power": ("power", "W"),
+    "clock": ("clock", "MHz"),
+    "energy": ("energy a call", "J"),
+    "temperature": ("temperature", "°C"),
 }
 
 
 def make(material: Material) -> Figure | Missing:
     """Return what the devices said of themselves while cells were timed, a chart for each quantity."""
     told = _frame(material)
-    known = [name for name in _QUANTITIES if not told.empty and told[name].notna().any()]
+    known = [name for name in _QUANTITIES if told[name].notna().any()]
     if not known:
         return Missing(ID, TITLE, "No device said anything of its power, clocks or energy.")
     panels = []
     for name in known:
-        title, unit, scale = _QUANTITIES[name]
-        rows = chart.records(told[told[name].notna()], {"kernel": "kernel", "platform": "platform", name: name})
-        x = chart.quantity(name, unit, scale=scale, axis={"format": "~s"} if scale.get("type") else {})
-        tip = chart.told(kernel="kernel", platform="platform", **{name: f"{title}, {unit}|.4~g"})
-        spec = strip(rows, material.platforms, x, tip)
+        title, unit = _QUANTITIES[name]
+        of_it = told[told[name].notna()]
+        x = _axis(name, unit, of_it[name])
+        spec = strip(of_it, name, x, material.platforms, f"{title}, {unit}", ".4~g")
         panels.append(Panel(title, spec, f"{title.capitalize()} of measured cells in {unit}, by platform."))
     silent = [words[0] for name, words in _QUANTITIES.items() if name not in known]
     note = "The state of each device while a cell’s samples were taken; the bar is the platform’s median."
@@ -40,6 +39,13 @@ def make(material: Material) -> Figure | Missing:
         note += f" No device told of its {' or '.join(silent)}."
     numbers = {name: (f"{_QUANTITIES[name][0]}, {_QUANTITIES[name][1]}", _figure) for name in known}
     return Figure(ID, TITLE, note, (Evidence.MEASURED,), tuple(panels), spread(told, numbers))
+
+
+def _axis(name: str, unit: str, values: pd.Series[float]) -> Spec:
+    """Return an axis for a quantity: kernels differ in energy by factors, in the others by so and so much."""
+    if name == "energy" and (values > 0).all():
+        return chart.ratio(name, unit, values, format="~g")
+    return chart.quantity(name, unit, scale={"zero": False, "padding": 14})
 
 
 def _frame(material: Material) -> pd.DataFrame:

@@ -8,6 +8,7 @@ class Cells {
     this.body = section.querySelector("tbody");
     this.keys = [...section.querySelectorAll("thead th")].map((head) => head.dataset.key);
     this.rows = [...this.body.rows].map((element) => this.read(element));
+    this.shown = this.rows;
     this.sort = "";
     this.heads = this.offerOrder();
     this.form.hidden = false;
@@ -22,7 +23,6 @@ class Cells {
       const text = cell.textContent.trim();
       values[this.keys[at]] = "v" in cell.dataset ? Number(cell.dataset.v) : text;
     });
-    values.outcome = element.querySelector("td span:last-child:not(.ev)").textContent;
     values.status = element.dataset.status;
     const words = ["kernel", "task", "platform", "evidence", "outcome"].map((key) => values[key]);
     return { element, values, text: words.join(" ").toLowerCase() };
@@ -81,7 +81,10 @@ class Cells {
     const fits = (row) =>
       terms.every((term) => row.text.includes(term)) && chosen.every(([name, value]) => row.values[name] === value);
     const shown = this.ordered(this.rows.filter(fits));
-    this.body.replaceChildren(...shown.map((row) => row.element));
+    if (shown.length !== this.shown.length || shown.some((row, at) => row !== this.shown[at])) {
+      this.body.replaceChildren(...shown.map((row) => row.element));
+      this.shown = shown;
+    }
     this.count.textContent =
       shown.length === this.rows.length ? `${shown.length} cells` : `${shown.length} of ${this.rows.length} cells`;
     for (const head of this.heads) {

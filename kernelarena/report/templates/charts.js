@@ -11,6 +11,7 @@ class Charts {
     const style = getComputedStyle(document.documentElement);
     const colour = (name) => style.getPropertyValue(`--${name}`).trim();
     for (const place of this.places) {
+      await new Promise((done) => setTimeout(done)); // the page can be used meanwhile
       const spec = JSON.stringify(this.specs[place.dataset.spec]).replace(/var\(--([\w-]+)\)/g, (_, name) => colour(name));
       await this.one(place, JSON.parse(spec), Charts.config(colour, getComputedStyle(document.body).fontFamily));
     }
