@@ -249,18 +249,18 @@ class Candidate:
         return {"ready": True}
 
     def time(self, request: dict[str, Any], files: list[int]) -> dict[str, Any]:
-        """Make one timed run; what its calls return is kept."""
+        """Make some timed runs; what the last calls return is kept."""
         assert self._rehearsal is not None
         assert self._stage is not None
         try:
             with self._stage.observer.call() as observed:
-                run = self._rehearsal.time(
-                    request["first"], request["calls"], flush=request["flush"], pause=request["pause"]
+                runs = self._rehearsal.time(
+                    request["first"], request["runs"], request["calls"], flush=request["flush"], pause=request["pause"]
                 )
             seen = observed.summary(outputs_of(self._rehearsal.result(1))[:_MOST_OUTPUTS])
         except BaseException as error:
             return {"failed": describe(error)}
-        return {"time": [run.device, run.host, run.bound], "observed": seen}
+        return {"times": [[run.device, run.host, run.bound] for run in runs], "observed": seen}
 
     def show(self, request: dict[str, Any], files: list[int]) -> dict[str, Any]:
         """Return the outputs of one of the calls that were timed last."""

@@ -53,13 +53,15 @@ class Rehearsal:
         self._calls = [partial(entry, *arguments) for arguments in places]
         self._results: deque[Any] = deque(maxlen=len(places))
 
-    def time(self, first: int, calls: int, *, flush: bool, pause: float) -> Run:
-        """Time so many calls in a row, beginning at a place and going round."""
+    def time(self, first: int, runs: int, calls: int, *, flush: bool, pause: float) -> list[Run]:
+        """Time some runs of so many calls each, beginning at a place and going round."""
         self._results.clear()
         for window in self._inputs:
             window.fetch()
-        order = islice(cycle(self._calls), first, first + calls)
-        return self._stage.time(order, self._results, flush=flush, pause=pause)
+        order = islice(cycle(self._calls), first, None)
+        return [
+            self._stage.time(list(islice(order, calls)), self._results, flush=flush, pause=pause) for _ in range(runs)
+        ]
 
     def result(self, back: int) -> Any:
         """Return what one of the last calls returned; 1 is the last."""

@@ -19,7 +19,7 @@ from typing import Any
 
 MAX_MESSAGE = 64 << 20
 """Bytes; an honest answer is far smaller."""
-MAX_FILES = 4
+MAX_FILES = 8
 SPOKEN = "kernelarena.wire"
 """Audit event of every message in either direction: only the harness's own loop has one to send."""
 ACT = "act"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import Annotated, Any
@@ -21,10 +21,10 @@ from kernelarena.judge.timing.supply import Supply
 from kernelarena.spec import Reason
 from kernelarena.spec.base import Model
 
-MOST_PLACES = 3
+MOST_PLACES = 4
 """Sets of inputs at addresses of their own, which calls go round."""
-AUDITED = 0.1
-"""Share of the runs of which one call is looked at, whose answer is known. No kernel can tell which."""
+AUDITED = 0.2
+"""Share of the requests of which one call is looked at, whose answer is known. No kernel can tell which."""
 SHORTEST_PAUSE = 100e-6
 LONGEST_PAUSE = 50e-3
 """Seconds; host code that takes longer is timed as it comes."""
@@ -72,8 +72,15 @@ class Run:
     """Seconds that the host took to enqueue it."""
     bound: bool
     """Whether the host's time is part of the device's."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """Some runs, one after the other, and what was seen of them."""
+
+    runs: tuple[Run, ...]
     began: int
-    """When it was asked for, by the judge's clock, monotonic ns."""
+    """When they were asked for, by the judge's clock, monotonic ns."""
     ended: int
     """When the answer came."""
     observed: dict[str, Any]
@@ -86,7 +93,8 @@ class TimedArm:
     """A process that is timed, and the inputs that it is given.
 
     No two runs have the same inputs, though all are of one distribution: an answer from memory would be wrong whenever
-    it is looked at, and nobody can tell when that is.
+    it is looked at, and nobody can tell when that is. Runs that are asked for at once have their inputs ready side by
+    side, so what counts is the mean of their times: whoever does in the first what belongs to the others gains nothing.
 
     Parameters
     ----------
@@ -142,19 +150,29 @@ class TimedArm:
             inputs.close()
         self._outputs.close()
 
-    def run(self, calls: int = 1, *, flush: bool = True, pause: float | None = None, audit: bool | None = None) -> Run:
-        """Have some calls in a row timed.
+    def runs(
+        self,
+        count: int,
+        calls: int = 1,
+        *,
+        flush: bool = True,
+        pause: float | None = None,
+        audit: bool | None = None,
+    ) -> Iterator[Request]:
+        """Have runs timed, as many at once as there are places for their inputs.
 
         Parameters
         ----------
+        count
+            Of runs.
         calls
-            How many; their mean is the time of the run.
+            In each, one after the other; their mean is its time.
         flush
-            Whether caches are flushed before.
+            Whether caches are flushed before each run.
         pause
-            Seconds for which the device waits before, so that the host can enqueue them; None: as it needs.
+            Seconds for which the device waits before, so that the host can enqueue the calls; None: as it needs.
         audit
-            Whether one of the calls is looked at; None: sometimes.
+            Whether one of the calls of each request is looked at; None: sometimes.
 
         Raises
         ------
@@ -163,42 +181,60 @@ class TimedArm:
         CandidateEnded
             If the process ended.
         """
-        run = self._run(calls, flush, self._pause(calls) if pause is None else pause, audit)
-        if pause is None and run.bound and self._pause(calls) < LONGEST_PAUSE:  # by the host's time that was seen now
-            run = self._run(calls, flush, self._pause(calls), audit)
-        return run
+        at_once = max(1, len(self._inputs) // calls)
+        while count > 0:
+            yield self._request(min(at_once, count), calls, flush, pause, audit)
+            count -= at_once
+
+    def run(
+        self, calls: int = 1, *, flush: bool = True, pause: float | None = None, audit: bool | None = None
+    ) -> Request:
+        """Have a single run timed; see `runs`."""
+        return self._request(1, calls, flush, pause, audit)
+
+    def _request(self, runs: int, calls: int, flush: bool, pause: float | None, audit: bool | None) -> Request:
+        if pause is not None:
+            return self._ask_for(runs, calls, flush, pause, audit)
+        request = self._ask_for(runs, calls, flush, self._pause(calls), audit)
+        if any(run.bound for run in request.runs) and self._pause(calls) < LONGEST_PAUSE:
+            request = self._ask_for(runs, calls, flush, self._pause(calls), audit)  # by what the host took now
+        return request
 
     def _pause(self, calls: int) -> float:
         return min(max(SHORTEST_PAUSE, _MARGIN * calls * self._host), LONGEST_PAUSE)
 
-    def _run(self, calls: int, flush: bool, pause: float, audit: bool | None) -> Run:
+    def _ask_for(self, runs: int, calls: int, flush: bool, pause: float, audit: bool | None) -> Request:
         audited = not self._trusted and self._rng.random() < AUDITED if audit is None else audit
-        first = self._rng.randrange(len(self._inputs))
-        order = [(first + number) % len(self._inputs) for number in range(calls)][: len(self._inputs)]
-        for place in order:
-            self._supply.fresh(place)
-        asked = place = 0
-        if audited:
-            asked, place = self._rng.randrange(len(self._problems)), self._rng.choice(order)
-            self._supply.known(place, asked)
-        request = {"do": "time", "first": first, "calls": calls, "flush": flush, "pause": pause}
+        places, every = len(self._inputs), runs * calls
+        first = self._rng.randrange(places)
+        used = [(first + number) % places for number in range(min(every, places))]
+        asked, place = self._rng.randrange(len(self._problems)), self._rng.choice(used)
+        for index in used:
+            if audited and index == place:
+                self._supply.known(index, asked)
+            else:
+                self._supply.fresh(index)
+        request = {"do": "time", "first": first, "runs": runs, "calls": calls, "flush": flush, "pause": pause}
         began = time.monotonic_ns()
         message = self._ask(request)
         ended = time.monotonic_ns()
         try:
             self._refuse(message)
-            device, host, bound = message["time"]
-            timed = Timed(device=device, host=host, bound=bound)
+            timed = [Timed(device=device, host=host, bound=bound) for device, host, bound in message["times"]]
+            if len(timed) != runs:
+                raise ValueError(f"{len(timed)} times of {runs} runs")
             observed = dict(message["observed"])
-            idle = observed.get("launches", 0) < calls
-            each = _each(observed, calls)
+            idle, each = observed.get("launches", 0) < every, _each(observed, every)
             if audited:
-                self._audit(place, asked, (first + calls - 1 - place) % len(self._inputs) + 1, each)
+                self._audit(place, asked, (first + every - 1 - place) % places + 1, each)
         except (ValidationError, ValueError, TypeError, KeyError, AttributeError) as error:
             raise self._failure(Finding(Reason.JUDGE_TAMPERING, f"{NO_ANSWER} ({type(error).__name__})")) from None
-        self._host = max(timed.host / calls, _REMEMBERED * self._host + (1 - _REMEMBERED) * timed.host / calls)
-        device = self._marks.between(timed.device) / calls
-        return Run(device, timed.host / calls, timed.bound, began, ended, each, idle)
+        for run in timed:
+            self._host = max(run.host / calls, _REMEMBERED * self._host + (1 - _REMEMBERED) * run.host / calls)
+        return Request(
+            tuple(Run(self._marks.between(run.device) / calls, run.host / calls, run.bound) for run in timed),
+            began, ended, each, idle,
+        )  # fmt: skip
 
     def _audit(self, place: int, asked: int, back: int, observed: dict[str, Any]) -> None:
         """Hold the outputs of the latest call at a place, so many calls ago, against what is known of it."""

@@ -84,5 +84,5 @@ def _agrees(told: Told, seen: float, calls: int) -> bool:
 
 def _span(arm: TimedArm, calls: int, pause: float) -> float:
     """Return the seconds from asking for so many calls to hearing that they are done."""
-    run = arm.run(calls, flush=False, pause=pause, audit=False)
-    return (run.ended - run.began) * 1e-9
+    request = arm.run(calls, flush=False, pause=pause, audit=False)
+    return (request.ended - request.began) * 1e-9

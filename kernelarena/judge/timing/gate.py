@@ -12,7 +12,7 @@ from kernelarena.judge.answer import Finding
 from kernelarena.judge.gates import Venue, not_its_own
 from kernelarena.judge.inspection import Inspector
 from kernelarena.judge.problems import Problem, trial_seed
-from kernelarena.judge.timing.arm import MOST_PLACES, Run, TimedArm, TimingFailed
+from kernelarena.judge.timing.arm import MOST_PLACES, Request, TimedArm, TimingFailed
 from kernelarena.judge.timing.clock import Told, slower_than_told
 from kernelarena.judge.timing.marks import Marks
 from kernelarena.judge.timing.source import DeviceSource, Watch
@@ -146,10 +146,10 @@ class Timer:
         *,
         clocked: bool,
     ) -> TimedShape:
-        def check(run: Run) -> None:
-            if (why := not_its_own(run.observed, kernel, task, shape)) is not None:
+        def check(request: Request) -> None:
+            if (why := not_its_own(request.observed, kernel, task, shape)) is not None:
                 raise TimingFailed(Finding(*why))
-            if run.idle and kernel.language is not Language.TORCH:
+            if request.idle and kernel.language is not Language.TORCH:
                 raise TimingFailed(Finding(Reason.CACHED_RESULT, _IDLE))
 
         calls = calls_per_sample(min(map(quickest, arms.values())), self._marks.step)
@@ -185,11 +185,11 @@ class Timer:
             return None
         host = statistics.median(source.host[Arm.KERNEL])
         calls = max(1, min(_MOST_EXECUTIONS, round(_ENERGY_SECONDS / max(told, host))))
-        run = arm.run(calls, flush=False, pause=0.0, audit=False)
+        request = arm.run(calls, flush=False, pause=0.0, audit=False)
         self._watch.look()
-        if run.device * calls < _BUSY * (run.ended - run.began) * 1e-9:
+        if request.runs[0].device * calls < _BUSY * (request.ended - request.began) * 1e-9:
             return None  # what an idle device takes is not the kernel's
-        spent = energy(self._watch.samples, run.began, run.ended, self._watch.sampler.facts)
+        spent = energy(self._watch.samples, request.began, request.ended, self._watch.sampler.facts)
         return None if spent is None else spent.per(calls)
 
     def _bound(self, task: TaskSource, shape: Shape) -> Bound | None:
@@ -247,8 +247,8 @@ def failed(failure: TimingFailed, timed: Sequence[TimedShape]) -> dict[str, Any]
 
 
 def quickest(arm: TimedArm) -> float:
-    """Return the least time of a few calls, s; each of them is looked at."""
-    return min(arm.run(audit=True).device for _ in range(_FIRST))
+    """Return the least time of a few calls, s; one of them is looked at."""
+    return min(run.device for request in arm.runs(_FIRST, audit=True) for run in request.runs)
 
 
 def _told(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import itertools
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from kernelarena.judge.timing.arm import Run, TimedArm
+from kernelarena.judge.timing.arm import Request, TimedArm
 from kernelarena.platforms.telemetry import Sample, Sampler, throttled
 from kernelarena.protocol.timing import Arm, Order, Round
 
@@ -50,11 +52,11 @@ class DeviceSource:
     watch
         The device's telemetry.
     check
-        Called with each run of the kernel's; raises if it shows what no kernel may do.
+        Called with each request of the kernel's; raises if it shows what no kernel may do.
     """
 
     def __init__(
-        self, arms: dict[Arm, TimedArm], calls: int, watch: Watch, check: Callable[[Run], None] = lambda _: None
+        self, arms: dict[Arm, TimedArm], calls: int, watch: Watch, check: Callable[[Request], None] = lambda _: None
     ) -> None:
         self._arms = arms
         self._calls = calls
@@ -68,8 +70,8 @@ class DeviceSource:
     def warm_up(self, orders: Sequence[Order]) -> None:
         """Run each arm as often as the rounds have it, and forget the times."""
         for order in orders:
-            for arm in order:
-                self._arms[arm].run(self._calls)
+            for arm, count in _groups(order):
+                deque(self._arms[arm].runs(count, self._calls), maxlen=0)
 
     def time(self, orders: Sequence[Order]) -> list[Round]:
         """Run rounds, and look what throttled the device when they are over."""
@@ -78,12 +80,20 @@ class DeviceSource:
         return [Round(order, seconds, self._watch.throttled(began, ended)) for order, seconds, began, ended in timed]
 
     def _round(self, order: Order) -> tuple[tuple[float, ...], int, int]:
-        runs = []
-        for arm in order:
-            run = self._arms[arm].run(self._calls)
-            if arm is Arm.KERNEL:
-                self._check(run)
-            self.host[arm].append(run.host)
-            self.bound[arm] += run.bound
-            runs.append(run)
-        return tuple(run.device for run in runs), runs[0].began, runs[-1].ended
+        seconds: list[float] = []
+        requests: list[Request] = []
+        for arm, count in _groups(order):
+            for request in self._arms[arm].runs(count, self._calls):
+                if arm is Arm.KERNEL:
+                    self._check(request)
+                requests.append(request)
+                seconds += [run.device for run in request.runs]
+                self.host[arm] += [run.host for run in request.runs]
+                self.bound[arm] += sum(run.bound for run in request.runs)
+        return tuple(seconds), requests[0].began, requests[-1].ended
+
+
+def _groups(order: Order) -> Iterator[tuple[Arm, int]]:
+    """Yield how many runs of which arm follow one another."""
+    for arm, group in itertools.groupby(order):
+        yield arm, len(list(group))

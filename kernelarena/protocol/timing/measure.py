@@ -12,7 +12,7 @@ from typing import Protocol
 from kernelarena.protocol.timing.estimate import Estimate, median
 from kernelarena.protocol.timing.preset import TimingProtocol
 from kernelarena.protocol.timing.ratio import speedup, speedup_of_medians
-from kernelarena.protocol.timing.rounds import RUNS_PER_ROUND, Arm, Order, Round, interleaved, sequential, times
+from kernelarena.protocol.timing.rounds import RUNS_PER_ROUND, Arm, Order, Round, interleaved, means, sequential, times
 from kernelarena.protocol.timing.stopping import Progress, Stop
 
 
@@ -31,7 +31,7 @@ class ArmTiming:
     """One arm."""
 
     median: Estimate
-    """s."""
+    """s; over rounds, of the mean in each."""
     mean: float
     """s. What protocols report that average; it follows every outlier."""
     least: float
@@ -105,8 +105,8 @@ def measure(
             dropped=_samples(dropped),
             seconds=clock() - started,
             intervals=lambda: (
-                median(times(kept, Arm.BASELINE), protocol.confidence),
-                median(times(kept, Arm.KERNEL), protocol.confidence),
+                median(_observations(kept, Arm.BASELINE, protocol), protocol.confidence),
+                median(_observations(kept, Arm.KERNEL, protocol), protocol.confidence),
                 _ratio(kept, protocol),
             ),
         )
@@ -134,6 +134,11 @@ def _samples(rounds: Sequence[Round]) -> int:
     return min(sum(entry.order.count(arm) for entry in rounds) for arm in Arm)
 
 
+def _observations(rounds: Sequence[Round], arm: Arm, protocol: TimingProtocol) -> list[float]:
+    """Return the times whose median counts: of whole rounds, or of runs where the arms ran one after the other."""
+    return means(rounds, arm) if protocol.interleaved else times(rounds, arm)
+
+
 def _ratio(rounds: Sequence[Round], protocol: TimingProtocol) -> Estimate:
     if protocol.interleaved:
         return speedup(rounds, protocol.confidence)
@@ -147,7 +152,7 @@ def _timing(protocol: TimingProtocol, stop: Stop, kept: list[Round], dropped: li
     if stop is not Stop.THROTTLED:
         for arm in Arm:
             samples = times(kept, arm)
-            centre = median(samples, protocol.confidence)
+            centre = median(_observations(kept, arm, protocol), protocol.confidence)
             arms[arm] = ArmTiming(centre, mean=sum(samples) / len(samples), least=min(samples))
         ratio = _ratio(kept, protocol)
     return Timing(

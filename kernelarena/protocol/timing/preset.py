@@ -40,8 +40,9 @@ class TimingProtocol:
         if not 0 < self.confidence < 1:
             raise ValueError(f"a confidence is between 0 and 1, not {self.confidence}")
         fewest = self.rule.fewest
-        enough = signed_rank(-(-fewest // RUNS_PER_ROUND), self.confidence) if self.interleaved else fewest
-        if not (enough and median_rank(fewest, 1 - (1 - self.confidence) / 2)):
+        observed = -(-fewest // RUNS_PER_ROUND) if self.interleaved else fewest
+        enough = signed_rank(observed, self.confidence) if self.interleaved else observed
+        if not (enough and median_rank(observed, 1 - (1 - self.confidence) / 2)):
             raise ValueError(f"{fewest} samples give no interval with {self.confidence:.2%} confidence: take more")
 
 

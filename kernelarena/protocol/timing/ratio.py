@@ -21,7 +21,7 @@ _TOLERANCE = 1e-10
 def speedup(rounds: Sequence[Round], confidence: float) -> Estimate:
     r"""Return time of the baseline over time of the kernel, with an interval, from interleaved rounds.
 
-    Each round :math:`i` gives :math:`d_i`, the mean over its pairs of :math:`\ln(t_{baseline} / t_{kernel})`. Its runs
+    Each round :math:`i` gives :math:`d_i = \ln(\bar t_{baseline} / \bar t_{kernel})` of its arms' mean times. Its runs
     lie in mirrored order (kernel, baseline, baseline, kernel, or the reverse by the toss of a coin), so that a clock
     that drifts evenly cancels out of :math:`d_i`, and whatever is left of it is as likely to favour the one arm as the
     other. The :math:`d_i` are therefore symmetric about the logarithm of the true ratio by the design of the
@@ -77,17 +77,17 @@ def speedup_of_medians(baseline: Sequence[float], kernel: Sequence[float], confi
 
 
 def log_ratio(entry: Round) -> float:
-    """Return the mean log-ratio of a round, baseline over kernel.
+    """Return the logarithm of the ratio of a round's mean times, baseline over kernel.
 
     Raises
     ------
     ValueError
         If the round does not have each arm equally often.
     """
-    baseline, kernel = entry.of(Arm.BASELINE), entry.of(Arm.KERNEL)
-    if not baseline or len(baseline) != len(kernel):
-        raise ValueError(f"a round of {len(baseline)} baseline and {len(kernel)} kernel runs has no ratio")
-    return (math.fsum(map(math.log, baseline)) - math.fsum(map(math.log, kernel))) / len(kernel)
+    baseline, kernel = (entry.order.count(arm) for arm in (Arm.BASELINE, Arm.KERNEL))
+    if not baseline or baseline != kernel:
+        raise ValueError(f"a round of {baseline} baseline and {kernel} kernel runs has no ratio")
+    return math.log(entry.mean(Arm.BASELINE) / entry.mean(Arm.KERNEL))
 
 
 def shift(values: Sequence[float], confidence: float) -> Estimate:

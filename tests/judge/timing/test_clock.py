@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from kernelarena.judge.timing.arm import Run
+from kernelarena.judge.timing.arm import Request, Run
 from kernelarena.judge.timing.clock import Told, slower_than_told
 
 US = 1e-6
@@ -20,7 +20,7 @@ class Arm:
         assert not flush
         host = calls * (self.host + self.busy)
         seconds = 150 * US + max(pause, host) + calls * self.device
-        return Run(self.device, host, False, 0, int(seconds * 1e9), {}, idle=False)
+        return Request((Run(self.device, host, False),), 0, int(seconds * 1e9), {}, idle=False)
 
 
 @pytest.mark.parametrize("device", [3 * US, 40 * US, 1000 * US, 0.2])

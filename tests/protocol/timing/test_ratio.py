@@ -20,7 +20,7 @@ def rounds(count, ratio, noise=lambda: 1.0, seed=0, drift=0.0):
     for order in interleaved(count, Random(seed)):
         times = []
         for arm in order:
-            times.append(1e-3 * (ratio if arm is Arm.BASELINE else 1.0) * noise() * math.exp(drift * step))
+            times.append(1e-3 * (ratio if arm is Arm.BASELINE else 1.0) * noise() * (1 + drift * step))
             step += 1
         found.append(Round(order, tuple(times)))
     return found

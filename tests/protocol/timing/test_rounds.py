@@ -3,15 +3,15 @@ from random import Random
 import pytest
 
 from kernelarena.protocol.timing import Arm, Round
-from kernelarena.protocol.timing.rounds import interleaved, sequential, times
+from kernelarena.protocol.timing.rounds import interleaved, means, sequential, times
 
 A, B = Arm.KERNEL, Arm.BASELINE
 
 
 def test_rounds_are_mirrored_and_a_coin_says_which_way():
     orders = interleaved(1000, Random(1))
-    assert set(orders) == {(A, B, B, A), (B, A, A, B)}
-    assert 400 < orders.count((A, B, B, A)) < 600
+    assert set(orders) == {(A, A, B, B, B, B, A, A), (B, B, A, A, A, A, B, B)}
+    assert 400 < sum(order[0] is A for order in orders) < 600
     assert orders == interleaved(1000, Random(1))
     assert orders != interleaved(1000, Random(2))
 
@@ -32,3 +32,9 @@ def test_times_that_cannot_be_are_refused(bad):
         Round((A, B), (1.0, bad))
     with pytest.raises(ValueError, match="1 times for 2 runs"):
         Round((A, B), (1.0,))
+
+
+def test_a_run_that_does_what_belongs_to_others_gains_nothing():
+    honest = Round((A, A, B, B, B, B, A, A), (2.0,) * 8)
+    hasty = Round((A, A, B, B, B, B, A, A), (4.0, 0.1, 2.0, 2.0, 2.0, 2.0, 3.8, 0.1))
+    assert means([honest, hasty], A) == pytest.approx([2.0, 2.0])
