@@ -19,7 +19,8 @@ from kernelarena.spec.base import Model
 from kernelarena.spec.platform import Budget
 
 SMALL = Budget(elements=2048, flops=1_000_000)
-"""Of the shapes: a reference written as a loop over elements is done with them at once."""
+"""Of shapes on the host, where an index out of range is an exception and nothing worse. A reference that is written as
+a loop over elements is done with them at once."""
 
 
 class Job(Model):

@@ -31,6 +31,7 @@ from kernelarena.judge.task_checks import (
     check_work,
 )
 from kernelarena.judge.task_report import ControlTally, DtypeReport, TaskProblem, TaskReport
+from kernelarena.judge.tryout import SMALL
 from kernelarena.platforms.backend import backend_for
 from kernelarena.protocol import controls
 from kernelarena.protocol.controls import Control, Material, Outcome
@@ -40,7 +41,6 @@ from kernelarena.protocol.truth import evaluate
 from kernelarena.protocol.wrong_answers import CONTROLS
 from kernelarena.spec import Distribution, Platform, Shape, TaskSource
 from kernelarena.spec.base import Model
-from kernelarena.spec.platform import Budget
 
 HIDDEN = 6
 """Hidden shapes for each dtype: as many as there are families."""
@@ -52,9 +52,6 @@ SHARE = 0.25
 """Of the trials with ordinary inputs, in which a control that is not faint must be rejected."""
 ENOUGH = 4
 """Such trials, below which the share says nothing."""
-SMALL = Budget(elements=2048, flops=1_000_000)
-"""Of the shapes on which inputs are varied one by one: small, and on the host, where an index out of range is an
-exception and nothing worse."""
 MAX_BYTES = 2**29
 """Bytes of a hidden shape's tensors on a device: the truth and the controls take several times as much."""
 

@@ -278,7 +278,7 @@ def test_a_checker_that_lets_wrong_answers_pass_is_found(verify, monkeypatch):
 def test_code_that_does_not_load_is_unusable(platforms):
     for text in ("import absent_module\n", "raise SystemExit(0)\n"):
         task = source(text + "def inputs(shape, rng): ...\n")
-        with pytest.raises(Unusable, match=r"^tasks/lab/op/reference\.py:1: cannot be loaded"):
+        with pytest.raises(Unusable, match=r"^tasks/lab/op/reference\.py:\d: cannot be loaded"):
             list(Verification(Job(task=task, platform=platforms["cpu"])).steps())
 
 
