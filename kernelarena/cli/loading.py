@@ -25,7 +25,7 @@ def load(path: Path) -> RunData:
     gc.disable()
     try:
         with Run.open(path) as run:
-            data = run.data()
+            data = run.data(condense=True)
         gc.freeze()
     finally:
         if collecting:

@@ -181,7 +181,7 @@ def _publish(run: Run, *, as_json: bool) -> None:
     from kernelarena import report
     from kernelarena.report import terminal
 
-    data = run.data()
+    data = run.data(condense=True)
     written = report.write(data, run.path)
     try:
         with contextlib.suppress(ReaderGone):  # the exit code still says how the run went

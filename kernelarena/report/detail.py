@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from kernelarena.report import text
 from kernelarena.report.view import Failure, Row, View, reproduce
-from kernelarena.spec import Evidence, Family, Gate, Kernel, Status, Verdict
+from kernelarena.spec import Evidence, Gate, Kernel, Status, Verdict
+from kernelarena.spec.condensed import checked
 
 MOST_KERNELS = 300
 """Told of; those that fail first."""
@@ -98,12 +99,9 @@ def _told(verdict: Verdict, gate: Gate) -> str:
         return "" if ratio is None else f"{ratio.median:.2f} × ({ratio.ci[0]:.2f} to {ratio.ci[1]:.2f})"
     published = gate is Gate.CORRECTNESS
     tally = verdict.visible if published else verdict.hidden
-    errors = [
-        trial.error
-        for trial in verdict.trials
-        if trial.error is not None and (trial.shape.family is Family.VISIBLE) == published
-    ]
-    worst = f"error up to {max(errors):.2g} of the allowed" if errors else None
+    calls = checked(verdict)
+    error = calls.worst_visible if published else calls.worst_hidden
+    worst = f"error up to {error:.2g} of the allowed" if error is not None else None
     return text.joined([f"{tally.passed}/{tally.total}" if tally.total else None, worst], ", ")
 
 

@@ -6,6 +6,7 @@ import importlib
 from pathlib import Path
 from typing import Literal, overload
 
+from kernelarena.report.json import pieces
 from kernelarena.report.view import View, arrange
 from kernelarena.spec import RunData, textfile
 from kernelarena.spec.places import refusal
@@ -73,7 +74,7 @@ def write(data: RunData, folder: Path, formats: tuple[str, ...] = STANDARD) -> d
     for name in formats:
         written[name] = folder / f"report.{suffix_of[name]}"
         try:
-            textfile.replace(written[name], _render(view, name))
+            textfile.replace(written[name], pieces(view) if name == "json" else _render(view, name))
         except OSError as error:
             raise refusal(written[name], error, "cannot be written") from None
     return written

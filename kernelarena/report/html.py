@@ -19,6 +19,7 @@ from markupsafe import Markup
 from kernelarena.report import detail, phrases, scripts, sheet, text, words
 from kernelarena.report.view import View, failed_trials, worst_launches
 from kernelarena.spec import HIDDEN_FAMILIES, Evidence, Reason, Status
+from kernelarena.spec.condensed import checked
 
 MOST_ROWS = 400
 """Of the matrix; kernels that fail somewhere come first where not all have room."""
@@ -103,6 +104,7 @@ def environment() -> Environment:
         "needs": phrases.needs,
         "gates": detail.gates,
         "worst_launches": worst_launches,
+        "checked": checked,
         "failed_trials": failed_trials,
         "Evidence": Evidence,
         "Status": Status,

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
+import re
+from collections.abc import Iterator
 from importlib import resources
 from typing import Any
 
@@ -13,21 +16,36 @@ from kernelarena import metrics
 from kernelarena.report import document, summary
 from kernelarena.report.text import clean
 from kernelarena.report.view import Column, Row, View, failed_trials
-from kernelarena.spec import FamilyTally, Speedup, Verdict
+from kernelarena.spec import FamilyTally, Speedup, TimedShape, Verdict
+from kernelarena.spec.condensed import checked
 from kernelarena.spec.vocabulary import HIDDEN_FAMILIES
 
 _LOG = 4_000
 _FAILURES = 5
+_CELLS, _NO_CELLS = '\n "cells": [', '\n "cells": []'
+# What a cell's text has where cleaning would change it: escapes other than of line ends, tabs, quotes and backslashes,
+# what is no JSON, and lines that are too long.
+_UNCLEAN = re.compile(r'\\[^nt"\\]|NaN|Infinity|"(?:[^"\\]|\\.){1500}')
 
 
 def render(view: View) -> str:
     """Return the report as JSON text, without NaN or infinity, which are not JSON."""
-    return written(as_dict(view))
+    return "".join(pieces(view))
+
+
+def pieces(view: View) -> Iterator[str]:
+    """Yield the text of the report piece by piece, a line for each cell: of many cells it is too large to be held."""
+    head, tail = written(as_data(_without_cells(view))).split(_NO_CELLS, 1)
+    yield head + _CELLS
+    for at, verdict in enumerate(view.data.verdicts):
+        yield (",\n  " if at else "\n  ") + _line(_cell(verdict))
+    yield "\n ]" + tail
 
 
 def as_dict(view: View) -> dict[str, Any]:
     """Return the report as plain data."""
-    return as_data(build(view))
+    found: dict[str, Any] = json.loads(render(view))
+    return found
 
 
 def as_data(document: BaseModel) -> dict[str, Any]:
@@ -48,8 +66,8 @@ def schema(name: str = "report") -> dict[str, Any]:
     return found
 
 
-def build(view: View) -> document.Report:
-    """Return the report as a model."""
+def _without_cells(view: View) -> document.Report:
+    """Return the report as a model, but for its cells, which are written one by one."""
     data, manifest = view.data, view.data.manifest
     return document.Report(
         summary=tuple(summary.sentences(data)) + ((view.unknown,) if view.unknown else ()),
@@ -58,7 +76,7 @@ def build(view: View) -> document.Report:
             isolation=summary.missing_layers(data),
             duration_s=round(sum(verdict.duration_s for verdict in data.verdicts), 3),
         ),
-        cells=tuple(_cell(verdict) for verdict in data.verdicts),
+        cells=(),
         platforms={column.id: _platform(column, data.verdicts) for column in view.columns},
         portability=document.Portability(
             kernels={row.id: _kernel(row) for row in view.rows},
@@ -84,9 +102,7 @@ def _cell(verdict: Verdict) -> document.Cell:
             **shared,
             "hidden": _sorted(verdict.hidden),
             "speedup": _finite_speedup(verdict.speedup),
-            "timings": tuple(
-                timed.model_copy(update={"speedup": _finite_speedup(timed.speedup)}) for timed in verdict.timings
-            ),
+            "timings": tuple(map(_finite_timing, verdict.timings)),
             "log": clean(verdict.log, limit=_LOG, keep="end"),
         },
         launches=document.LaunchSummary(
@@ -100,13 +116,26 @@ def _cell(verdict: Verdict) -> document.Cell:
     )
 
 
+def _line(cell: document.Cell) -> str:
+    """Return a cell as JSON text on one line.
+
+    Nearly all cells are harmless as they are, which one look over their text tells; cleaning every string of a million
+    timed shapes by itself takes minutes.
+    """
+    with contextlib.suppress(ValueError):  # half a surrogate pair, which is no text
+        text = cell.model_dump_json()
+        if text.isprintable() and not _UNCLEAN.search(text):
+            return text
+    return json.dumps(_plain(cell.model_dump(mode="json")), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+
 def _trials(verdict: Verdict) -> document.TrialSummary:
-    errors = [trial.error for trial in verdict.trials if trial.error is not None and math.isfinite(trial.error)]
+    calls = checked(verdict)
     first, _ = failed_trials(verdict, _FAILURES)
     return document.TrialSummary(
-        total=len(verdict.trials),
-        failed=sum(not trial.passed for trial in verdict.trials),
-        worst_error=max(errors, default=None),
+        total=calls.total,
+        failed=calls.failed,
+        worst_error=calls.worst,
         failures=tuple(
             document.FailedTrial(shape=trial.shape, reason=trial.reason, detail=trial.detail, error=trial.error)
             for trial in first
@@ -173,6 +202,11 @@ def _sorted(tally: FamilyTally) -> FamilyTally:
 def _finite_speedup(speedup: Speedup | None) -> Speedup | None:
     known = speedup is not None and all(math.isfinite(value) for value in (speedup.median, *speedup.ci))
     return speedup if known else None
+
+
+def _finite_timing(timed: TimedShape) -> TimedShape:
+    speedup = _finite_speedup(timed.speedup)
+    return timed if speedup is timed.speedup else timed.model_copy(update={"speedup": speedup})
 
 
 def _plain(value: Any) -> Any:

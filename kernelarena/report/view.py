@@ -23,6 +23,7 @@ from kernelarena.report import summary
 from kernelarena.report.excerpt import Line, excerpt
 from kernelarena.report.text import worth_reading
 from kernelarena.spec import Evidence, Kernel, Launch, Platform, Reason, RunData, Status, Trial, Verdict
+from kernelarena.spec.condensed import checked
 
 
 @dataclass(frozen=True)
@@ -242,5 +243,5 @@ def worst_launches(verdict: Verdict, limit: int = 6) -> tuple[list[Launch], int]
 
 def failed_trials(verdict: Verdict, limit: int = 8) -> tuple[list[Trial], int]:
     """Return the first trials that failed, and how many more did."""
-    failed = [trial for trial in verdict.trials if not trial.passed]
-    return failed[:limit], max(len(failed) - limit, 0)
+    first = [trial for trial in verdict.trials if not trial.passed][:limit]
+    return first, checked(verdict).failed - len(first)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 from kernelarena.errors import InputError
@@ -59,10 +60,11 @@ def decode(data: bytes, where: str) -> str:
         raise InputError(f"{where}: not UTF-8 text ({hint})") from None
 
 
-def replace(path: Path, text: str | bytes) -> None:
+def replace(path: Path, text: str | bytes | Iterable[str]) -> None:
     """Replace ``path`` so that a reader sees the old text or the new, whatever happens in between.
 
-    Bytes are written as they are, for the few files that are no text.
+    Bytes are written as they are, for the few files that are no text; a text that is too large to be held twice comes
+    in pieces.
 
     Raises
     ------
@@ -72,7 +74,8 @@ def replace(path: Path, text: str | bytes) -> None:
     draft = path.with_name(draft_name(path))
     try:
         with draft.open("wb") as file:
-            file.write(text if isinstance(text, bytes) else bytes(text, "utf-8", "backslashreplace"))
+            for piece in [text] if isinstance(text, str | bytes) else text:
+                file.write(piece if isinstance(piece, bytes) else bytes(piece, "utf-8", "backslashreplace"))
             file.flush()
             os.fsync(file.fileno())
         draft.replace(path)

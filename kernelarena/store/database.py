@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import TypeVar
@@ -132,8 +132,8 @@ class Database:
             rows = self._connection.execute(f"SELECT kernel, platform, status FROM verdicts WHERE seq IN ({_LATEST})")
             return {(kernel, platform): status for kernel, platform, status in rows}
 
-    def verdicts(self) -> dict[tuple[str, str], Verdict]:
-        """Return the latest verdict of each cell, by (kernel, platform)."""
+    def verdicts(self, keep: Callable[[Verdict], Verdict] | None = None) -> dict[tuple[str, str], Verdict]:
+        """Return the latest verdict of each cell, by (kernel, platform): what ``keep`` makes of it, where given."""
         query = f"SELECT kernel, platform, status, body FROM verdicts WHERE seq IN ({_LATEST}) ORDER BY seq"
         found = {}
         with _readable(self.path):
@@ -141,7 +141,7 @@ class Database:
                 verdict = self._parsed("verdicts", f"{kernel} on {platform}", body, Verdict)
                 if (verdict.kernel, verdict.platform, verdict.status) != (kernel, platform, status):
                     raise self._damaged("verdicts", f"{kernel} on {platform}", "it contradicts itself")
-                found[kernel, platform] = verdict
+                found[kernel, platform] = verdict if keep is None else keep(verdict)
         return found
 
     def snapshot(self, table: str, model: type[M], ids: Iterable[str] | None = None) -> dict[str, M]:

@@ -17,10 +17,12 @@ from types import TracebackType
 
 from kernelarena.errors import InfraError, InputError, KernelArenaError
 from kernelarena.spec import textfile, yamlfile
+from kernelarena.spec.condensed import condensed
 from kernelarena.spec.kernel import Kernel
 from kernelarena.spec.places import Place, look, refusal
 from kernelarena.spec.platform import Platform
 from kernelarena.spec.run import RUN_SCHEMA, Manifest, RunData
+from kernelarena.spec.shape import Shape
 from kernelarena.spec.task import TaskSource
 from kernelarena.spec.verdict import Verdict
 from kernelarena.spec.vocabulary import Status
@@ -231,15 +233,21 @@ class Run:
         self.manifest = ended
         seeds.forget(self.manifest.id)  # last: killed before this, the seed is kept twice and lost never
 
-    def data(self) -> RunData:
+    def data(self, *, condense: bool = False) -> RunData:
         """Return everything that a report is made from.
+
+        Parameters
+        ----------
+        condense
+            Whether to count the calls that went well instead of keeping them (`spec.condensed`), for want of room.
 
         Raises
         ------
         InputError
             If the results are damaged.
         """
-        verdicts = self._database.verdicts()
+        shapes: dict[Shape, Shape] = {}
+        verdicts = self._database.verdicts((lambda verdict: condensed(verdict, shapes)) if condense else None)
         tasks = self._database.snapshot("tasks", TaskSource)
         kernels = self._database.snapshot("kernels", Kernel, self.manifest.kernels)
         for kernel in kernels.values():

@@ -6,6 +6,7 @@ import pytest
 
 from kernelarena.cli.loading import load
 from kernelarena.errors import InputError
+from kernelarena.spec.condensed import condensed
 from kernelarena.store import Run
 from tests.report.conftest import Factory
 
@@ -20,7 +21,8 @@ def test_a_run_is_read_and_the_collector_is_as_it_was(tmp_path, collecting):
             run.record(verdict)
     try:
         gc.enable() if collecting else gc.disable()
-        assert load(tmp_path / "run").verdicts == tuple(verdicts)
+        found = load(tmp_path / "run").verdicts
+        assert found == tuple(condensed(verdict, {}) for verdict in verdicts)
         assert gc.isenabled() == collecting
         with pytest.raises(InputError, match="no such run folder"):
             load(tmp_path / "none")

@@ -7,8 +7,11 @@ import pytest
 
 from kernelarena.report.document import comparable, json_schema
 from kernelarena.report.json import as_dict, render, schema
+from kernelarena.report.text import clean
 from kernelarena.report.view import arrange
 from kernelarena.spec import Evidence, Reason, Shape, Speedup, Status, TimedShape, Trial
+from kernelarena.spec.condensed import condensed
+from tests.report import hostile
 
 
 @pytest.fixture(scope="module")
@@ -194,3 +197,16 @@ def test_timed_shapes_are_told_and_fit_the_schema(make):
     told = document["cells"][0]["timings"]
     assert (told[0]["kernel"], told[0]["speedup"]["ci"], told[1]["speedup"]) == (2e-5, [1.4, 1.6], None)
     assert "timings" not in comparable(document)["cells"][0]
+
+
+def test_a_report_of_condensed_verdicts_says_the_same(data):
+    shapes = {}
+    short = data.model_copy(update={"verdicts": tuple(condensed(verdict, shapes) for verdict in data.verdicts)})
+    assert as_dict(arrange(short)) == as_dict(arrange(data))
+
+
+@pytest.mark.parametrize("text", [*hostile.TEXTS, "a\n" * 40_000, "NaN", 'quoted "cells": [] here', "back\\slash"])
+def test_a_cell_is_as_clean_on_the_fast_way_as_on_the_slow_one(make, text):
+    verdict = make.failed("rope-half", "mi300", Reason.CRASH, text, notes=(text,), toolchain=text)
+    (cell,) = as_dict(arrange(make.data([verdict])))["cells"]
+    assert (cell["detail"], cell["notes"], cell["toolchain"]) == (clean(text), [clean(text)], clean(text))
