@@ -15,7 +15,7 @@ from kernelarena.judge.compiling import compile_gate
 from kernelarena.judge.emulating import emulate
 from kernelarena.judge.measuring import Bench, DeviceUnhealthy, measure
 from kernelarena.judge.problems import Problems
-from kernelarena.judge.session import remove_abandoned
+from kernelarena.judge.scratch import remove_abandoned
 from kernelarena.judge.zygote import Mode, Zygote, ZygoteLost
 from kernelarena.platforms.backend import Availability, availability
 from kernelarena.platforms.toolchains.built import Built

@@ -8,19 +8,16 @@ import gc
 import json
 import os
 import selectors
-import shutil
 import signal
 import socket
-import stat
 import sys
 import tempfile
-import time
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, NoReturn
 
+from kernelarena.judge import scratch
 from kernelarena.judge.enclosure import SWITCH, Isolation, Layer, bubblewrap, population, privileges, warden
-from kernelarena.judge.enclosure.filesystem import SCRATCH as SCRATCH_INSIDE
+from kernelarena.judge.enclosure.filesystem import SCRATCH
 from kernelarena.judge.enclosure.forking import leave_after
 from kernelarena.judge.enclosure.layers import substitute_allowed
 from kernelarena.judge.enclosure.plan import Plan
@@ -29,9 +26,6 @@ from kernelarena.judge.enclosure.probe import probe
 from kernelarena.judge.ending import BROKEN_OFF
 from kernelarena.judge.wire import Wire, WireError, close_all
 
-SCRATCH = "kab-mc-"
-"""What names of scratch folders on the host begin with. The zygote's process id follows, so that what a killed one left
-can be told from what is in use."""
 _SHARED = "bubblewrap's is shared by the candidates of one worker"
 
 
@@ -123,26 +117,24 @@ class _Nursery:
 
     def _fork(self, request: dict[str, Any], files: list[int]) -> None:
         talk, log, control = files
-        scratch = "" if self._plan.has(Layer.FILES) else tempfile.mkdtemp(prefix=f"{SCRATCH}{os.getpid()}-")
-        if scratch and self._plan.owner_outside != os.geteuid():
-            os.chown(scratch, self._plan.owner_outside, self._plan.owner_outside)
+        folder = "" if self._plan.has(Layer.FILES) else scratch.make(self._plan.owner_outside)
         quota = Quota(**request["quota"])
 
-        def candidate(folder: str) -> NoReturn:
-            leave_after(lambda: _be_candidate(self._plan, quota, talk, log, folder))
+        def candidate(inside: str) -> NoReturn:
+            leave_after(lambda: _be_candidate(self._plan, quota, talk, log, inside))
 
         def enclose() -> None:
             gc.disable()
             self._leave()
-            warden.run(self._plan, quota, request["files"], scratch, Wire(socket.socket(fileno=control)), candidate)
+            warden.run(self._plan, quota, request["files"], folder, Wire(socket.socket(fileno=control)), candidate)
 
         # Whom a candidate can see it must not be able to read; but a user's ids can be mapped for the readable alone.
         privileges.hide_memory(not self._plan.has(Layer.USER))
         pid = self._plan.spawn(enclose)
         privileges.hide_memory(not self._plan.has(Layer.PROC))
         close_all(files)
-        self._running[pid] = scratch
-        self._wire.send({"forked": pid, "scratch": scratch or SCRATCH_INSIDE})
+        self._running[pid] = folder
+        self._wire.send({"forked": pid, "scratch": folder or SCRATCH})
 
     def _leave(self) -> None:
         """Forget, in a forked process, what is the zygote's."""
@@ -162,34 +154,16 @@ class _Nursery:
             if pid == 0:
                 return
             if pid in self._running:
-                scratch = self._running.pop(pid)
+                folder = self._running.pop(pid)
                 population.end_group(pid)
                 population.end_below(os.getpid(), frozenset(self._running))
-                _throw_away(scratch)
+                scratch.throw_away(folder)
                 self._wire.send({"ended": pid, "status": status})
 
     def _end_all(self) -> None:
         population.end_below(os.getpid())
-        for scratch in self._running.values():
-            _throw_away(scratch)
-
-
-def _throw_away(scratch: str) -> None:
-    """Remove a scratch folder, whatever modes its contents were given."""
-    if scratch:
-        shutil.rmtree(scratch, ignore_errors=True)
-        if os.path.lexists(scratch):
-            unlock(scratch)
-            shutil.rmtree(scratch, ignore_errors=True)
-
-
-def unlock(tree: str) -> None:
-    """Allow the owner of a tree everything in its folders. Links are not followed: a kernel made them."""
-    os.chmod(tree, stat.S_IRWXU)
-    for folder, names, _ in os.walk(tree):
-        for path in (os.path.join(folder, name) for name in names):
-            if not os.path.islink(path):
-                os.chmod(path, stat.S_IRWXU)
+        for folder in self._running.values():
+            scratch.throw_away(folder)
 
 
 def _preload() -> None:
@@ -212,21 +186,19 @@ def _preload() -> None:
     prepare()  # last: what names mean is known when everything is imported
 
 
-def _be_candidate(plan: Plan, quota: Quota, talk: int, log: int, scratch: str) -> int:
+def _be_candidate(plan: Plan, quota: Quota, talk: int, log: int, folder: str) -> int:
     """Be a candidate in this forked process; return what that is to end with."""
     gc.enable()
     os.setsid()
     _standard_streams(talk, log)
-    os.chdir(scratch)
-    os.environ.update(
-        HOME=scratch, TMPDIR="/tmp" if plan.has(Layer.FILES) else scratch, XDG_CACHE_HOME=f"{scratch}/cache"
-    )
+    os.chdir(folder)
+    os.environ.update(HOME=folder, TMPDIR="/tmp" if plan.has(Layer.FILES) else folder, XDG_CACHE_HOME=f"{folder}/cache")
     tempfile.tempdir = None  # forget what it found before
     plan.confine(quota)
     from kernelarena.judge.candidate import serve
 
     try:
-        serve(Wire(socket.socket(fileno=_TALK)), scratch, quota)
+        serve(Wire(socket.socket(fileno=_TALK)), folder, quota)
     except WireError:
         return BROKEN_OFF
     return 0
@@ -247,29 +219,6 @@ def _standard_streams(talk: int, log: int) -> None:
         if int(name) > _TALK:
             with contextlib.suppress(OSError):
                 os.close(int(name))
-
-
-def remove_left_by(pid: int) -> None:
-    """Remove the scratch folders of a zygote that has ended."""
-    for folder in Path(tempfile.gettempdir()).glob(f"{SCRATCH}{pid}-*"):
-        _throw_away(str(folder))
-
-
-def remove_abandoned(seconds: float = 3600.0) -> None:
-    """Remove scratch folders of zygotes that were killed before they could do it themselves.
-
-    Parameters
-    ----------
-    seconds
-        How long they must have lain: where containers share the folder, a zygote that is at work in another one has a
-        process id that does not exist here. No cell takes an hour.
-    """
-    for folder in Path(tempfile.gettempdir()).glob(f"{SCRATCH}*-*"):
-        owner = folder.name.removeprefix(SCRATCH).partition("-")[0]
-        with contextlib.suppress(OSError):
-            old = time.time() - folder.stat().st_mtime > seconds
-            if old and owner.isdigit() and not Path(f"/proc/{owner}").exists():
-                _throw_away(str(folder))
 
 
 if __name__ == "__main__":

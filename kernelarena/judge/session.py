@@ -14,13 +14,12 @@ from typing import Any
 
 from kernelarena.judge import sandbox, stacks
 from kernelarena.judge.ending import HUNG_UP, UNASKED, CandidateEnded, died, outgrew, stopped
-from kernelarena.judge.nursery import remove_abandoned
 from kernelarena.judge.printed import PAUSE, Printed
 from kernelarena.judge.wire import ACT, Wire, WireError, WireTimeout
 from kernelarena.judge.zygote import Zygote, ZygoteLost
 from kernelarena.spec import Kernel, Location, Reason
 
-__all__ = ["CandidateEnded", "Session", "line_of", "locate", "remove_abandoned"]
+__all__ = ["CandidateEnded", "Session", "line_of", "locate"]
 
 _MESSAGE = 8 << 20  # bytes; a hostile message costs the judge many times its size
 _ACTS = 20  # kept

@@ -18,7 +18,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from kernelarena.judge import nursery, sandbox
+from kernelarena.judge import sandbox, scratch
 from kernelarena.judge.enclosure import SWITCH, Isolation, Layer, population, privileges, visible
 from kernelarena.judge.enclosure.layers import switched_off
 from kernelarena.judge.wire import Wire, WireError, WireTimeout
@@ -199,7 +199,7 @@ class Zygote:
         self._process.kill()
         self._process.wait()
         if not self.isolation.has(Layer.FILES):
-            nursery.remove_left_by(self._process.pid)
+            scratch.remove_left_by(self._process.pid)
         with contextlib.suppress(OSError):
             os.close(self._said)
 

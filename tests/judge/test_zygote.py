@@ -8,9 +8,9 @@ import time
 import pytest
 
 from kernelarena.errors import InputError
-from kernelarena.judge import nursery
+from kernelarena.judge import scratch
 from kernelarena.judge.enclosure import SWITCH, Layer
-from kernelarena.judge.nursery import remove_abandoned
+from kernelarena.judge.scratch import remove_abandoned
 from kernelarena.judge.session import CandidateEnded, Session
 from kernelarena.judge.zygote import Mode, Zygote, ZygoteLost
 from kernelarena.spec import Reason
@@ -120,7 +120,7 @@ def test_what_cannot_be_had_is_named_and_done_without(monkeypatch, kernel, reque
         assert not folder.exists()
     finally:
         zygote.close()
-    assert [name for name in os.listdir("/tmp") if name.startswith(f"{nursery.SCRATCH}{zygote.pid}-")] == []
+    assert [name for name in os.listdir("/tmp") if name.startswith(f"{scratch.PREFIX}{zygote.pid}-")] == []
 
 
 def test_bubblewrap_stands_in_for_what_a_host_does_not_let_us_do(monkeypatch, kernel, request_to_load):
@@ -172,6 +172,6 @@ def test_folders_that_a_kernel_has_locked_are_unlocked_and_what_its_links_lead_t
     (tree / "link").symlink_to(outside)
     (tree / "locked" / "inner").chmod(0)
     (tree / "locked").chmod(0)
-    nursery.unlock(str(tree))
+    scratch.unlock(str(tree))
     assert [path.stat().st_mode & 0o777 for path in (tree, tree / "locked", tree / "locked" / "inner")] == [0o700] * 3
     assert outside.stat().st_mode & 0o777 == 0o755
