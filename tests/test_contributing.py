@@ -67,4 +67,4 @@ def test_the_commands_of_the_guide_work(folder, command):
     if "check" in command:
         assert done.stdout.count("✓") == 3
     if command.endswith("acme1"):
-        assert "/dev/acme0" in " ".join(done.stdout.split())
+        assert "/dev/acme" in " ".join(done.stdout.split())

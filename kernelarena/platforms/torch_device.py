@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import importlib
-import weakref
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -15,9 +14,6 @@ from kernelarena.platforms.virtual_memory import Calls, DriverError, Library, Ru
 
 if TYPE_CHECKING:
     from kernelarena.platforms.device_memory import DeviceExchange
-
-_HANDLES = ("cuda_stream", "sycl_queue", "npu_stream", "musa_stream")
-"""Under which of these names a stream tells the runtime's handle."""
 
 
 class TorchDevice:
@@ -56,7 +52,7 @@ class TorchDevice:
         except (ImportError, AssertionError, NotImplementedError) as error:  # as builds without that kind of device do
             raise RuntimeError(f"torch cannot open {kind}:{index}: {error or type(error).__name__}") from error
         self._default: Any = self._module.current_stream(self.device)
-        self._streams: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
+        self._streams: dict[int, Any] = {}
 
     def exchange(self) -> DeviceExchange | None:
         """Return how its memory is shared with another process, or None where the driver cannot do that."""
@@ -114,7 +110,9 @@ class TorchDevice:
 
     def number(self, stream: Any) -> int:
         """Return the runtime's handle of a stream, which is what a launcher is given."""
-        return int(next(getattr(stream, name) for name in _HANDLES if hasattr(stream, name)))
+        # As modules name it: cuda_stream, npu_stream; that of xpu is called by what it is.
+        names = (f"{self.device.type}_stream", "sycl_queue", "native_handle")
+        return int(next(getattr(stream, name) for name in names if hasattr(stream, name)))
 
     def numbered(self, number: int) -> Any:
         """Return the stream of a handle.

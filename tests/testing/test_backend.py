@@ -71,6 +71,24 @@ class TestDtk(OverFake):
     chip = "hygon-dcu"
 
 
+def test_a_device_is_found_again_though_the_user_shows_it_by_another_variable(monkeypatch):
+    """A cluster may have set HIP's; ours is ROCr's; the two together would show nothing."""
+    _, facts = fakes.CHIPS["mi300"]
+    monkeypatch.setenv("FAKE_TORCH", fakes.runtime(fakes.Rocm, **{**facts, "identifiers": ("", "")}))
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(fakes.FOLDER), os.environ.get("PYTHONPATH", "")]))
+    for name in fakes.Rocm.visibility.names:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HIP_VISIBLE_DEVICES", "1")
+    (device,) = fakes.Rocm().devices()
+    assert (device.index, device.pci) == (0, "0000:07:00")
+    access = fakes.Rocm().access(device)
+    monkeypatch.setenv("ROCR_VISIBLE_DEVICES", access.environment["ROCR_VISIBLE_DEVICES"])
+    assert fakes.Rocm().devices() == []
+    monkeypatch.delenv("HIP_VISIBLE_DEVICES")
+    assert access.within({**os.environ, "HIP_VISIBLE_DEVICES": "1"}) == dict(os.environ)
+    assert fakes.Rocm().devices() == [device]
+
+
 @pytest.mark.gpu
 class TestHere(BackendConformance):
     """On whatever device this host has."""

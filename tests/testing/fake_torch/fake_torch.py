@@ -5,7 +5,8 @@ only where ``FAKE_TORCH`` says which runtime it stands in for. What it has in co
 harness can get wrong: devices are shown by environment variables and numbered anew; a process that touched one must not
 be forked; streams keep their order and wait for no other; memory ends; modules lack one thing or another.
 
-What it cannot show: work takes effect at once, whichever stream it is on; only waiting and marks know of time.
+What it cannot show: work takes effect at once, whichever stream it is on, and takes the time that it takes the host;
+only waiting and marks know when the device would have done it.
 """
 
 import contextlib
@@ -23,13 +24,12 @@ from torch.overrides import TorchFunctionMode
 VARIABLE = "FAKE_TORCH"
 """JSON: ``kind``, ``built_for`` (the key of ``torch.version``), ``layers`` of variables, ``lacks`` (names that the
 module does not have), and ``devices``: ``name``, ``identifier``, ``memory`` and the fields of their properties."""
-_HANDLE = {"cuda": "cuda_stream", "xpu": "sycl_queue", "npu": "npu_stream", "musa": "musa_stream"}
 _CLOCK = 1e9
 
 
 def install():
     """Take the place of a module that torch itself brings."""
-    told = json.loads(os.environ.get(VARIABLE, "{}"))
+    told = _told()
     if told.get("built_for"):
         setattr(torch.version, told["built_for"], "1.0")
         setattr(torch, told["kind"], _Module(told, getattr(torch, told["kind"])))
@@ -38,12 +38,23 @@ def install():
 
 def plug_in(kind):
     """Add a module that torch does not know."""
-    told = json.loads(os.environ[VARIABLE])
-    assert told["kind"] == kind
+    told = _told()
+    assert told.get("kind") == kind, "another runtime is stood in for"
     torch.utils.rename_privateuse1_backend(kind)
     module = _Module(told, types.ModuleType("nothing"))
     torch._register_device_module(kind, module)
+    torch.Generator = _Generator
     _OnHost(module).__enter__()
+
+
+def _told():
+    if VARIABLE in os.environ:
+        return json.loads(os.environ[VARIABLE])
+    try:  # processes that inherit no variables inherit the path
+        from fake_torch_facts import FACTS
+    except ImportError:
+        return {}
+    return json.loads(FACTS)
 
 
 class _Module(types.ModuleType):
@@ -154,6 +165,15 @@ class _Module(types.ModuleType):
     def _sleep(self, ticks):
         self._current._busy_until = max(time.perf_counter(), self._current._busy_until) + ticks / _CLOCK
 
+    @contextlib.contextmanager
+    def _at_work(self):
+        """Have what the host does here be what the device does, behind whatever its stream is busy with."""
+        began = time.perf_counter()
+        yield
+        stream = self._current
+        if stream._busy_until > began:
+            stream._busy_until += time.perf_counter() - began
+
     def _take(self, tensor):
         """Count what a tensor holds for as long as it lives."""
         size = tensor.untyped_storage().nbytes()
@@ -172,7 +192,7 @@ class _Stream:
     def __init__(self, module, handle):
         self._handle = handle
         self._busy_until = 0.0
-        setattr(self, _HANDLE[module._kind], handle)
+        setattr(self, "sycl_queue" if module._kind == "xpu" else f"{module._kind}_stream", handle)
 
     def synchronize(self):
         time.sleep(max(0.0, self._busy_until - time.perf_counter()))
@@ -206,7 +226,8 @@ class _OnHost(TorchFunctionMode):
         kwargs = dict(kwargs or {})
         asked = [value for value in (*args, *kwargs.values()) if self._means_it(value)]
         if not asked or func is torch.device:
-            return func(*args, **kwargs)
+            with self._module._at_work():
+                return func(*args, **kwargs)
         self._module._touch()
         if (torch.device(asked[0]).index or 0) >= self._module.device_count():
             raise RuntimeError(f"{self._module._kind} error: invalid device ordinal")
@@ -221,6 +242,13 @@ class _OnHost(TorchFunctionMode):
 
     def _means_it(self, value):
         return isinstance(value, torch.device | str) and str(value).split(":")[0] == self._module._kind
+
+
+class _Generator(torch.Generator):
+    """Of random numbers, on the host wherever it was asked for."""
+
+    def __new__(cls, device="cpu"):
+        return super().__new__(cls, "cpu")
 
 
 def _chosen(shown, word):
