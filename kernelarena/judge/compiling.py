@@ -82,7 +82,7 @@ def _decide(
     from kernelarena.judge.answer import acted
     from kernelarena.judge.outline import compile_job  # imports torch, which an answer from the cache does not need
 
-    job = compile_job(kernel, task, platform)
+    job = compile_job(kernel, task, platform, ahead=keep)
     events: list[object] = []
     files: dict[str, bytes] = {}
     ended, said = None, ()
@@ -100,7 +100,8 @@ def _decide(
                     continue
                 events.append(message.get("event"))
         except CandidateEnded as end:
-            ended = end
+            if not (events and _is_last(events[-1])):  # what comes after it is of use, and decides nothing
+                ended = end
         log = session.log()
     deed = acted({"acts": session.noticed or said}, lambda file, line: line_of(kernel, file, line))
     decision = decide(
@@ -111,6 +112,10 @@ def _decide(
         changes = {"status": Status.FAIL, "gate": Gate.COMPILE, "reason": deed.reason, "detail": deed.detail}
         return decision.model_copy(update={**changes, "location": deed.location, "log": log}), {}
     return (decision, files) if ended is None else (_named_alike(decision, ended), {})
+
+
+def _is_last(event: object) -> bool:
+    return isinstance(event, dict) and event.get("event") in ("ended", "load-failed")
 
 
 def _named_alike(decision: Decision, ended: CandidateEnded) -> Decision:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from random import Random
 from typing import Any
 
 from pydantic import ValidationError
@@ -54,8 +55,8 @@ class Venue:
         The reason of an answer that is given before the work is done.
     prepare
         What the candidate is told about it before it is given a kernel; nothing, where there is nothing to open.
-    always
-        Whether every shape is tried in all three calls, or only the first of each dtype.
+    thorough
+        Share of the shapes that are tried in all three calls, besides the first of each dtype. Which, nobody foresees.
     max_bytes
         Bytes that the tensors of one hidden shape may take; None: the protocol's own limit.
     built
@@ -66,7 +67,7 @@ class Venue:
     exchange: Exchange = field(default_factory=HostExchange)
     late: Reason = Reason.DEFERRED_WORK
     prepare: dict[str, Any] = field(default_factory=dict)
-    always: bool = False
+    thorough: float = 0.0
     max_bytes: int | None = None
     built: Built = field(default_factory=dict)
 
@@ -247,9 +248,10 @@ def _gate(
     repeated: set[str] = set()
     launched = False
     for index, shape in enumerate(shapes):
-        calls = sweep.calls or (1 if shape.dtype in repeated and not venue.always else MOST_CALLS)
+        seed = trial_seed(hidden_seed, task.task.id, gate.value, index)
+        thorough = shape.dtype not in repeated or Random(seed).random() < venue.thorough
         repeated.add(shape.dtype)
-        trial, observed = examiner.trial(shape, trial_seed(hidden_seed, task.task.id, gate.value, index), calls=calls)
+        trial, observed = examiner.trial(shape, seed, calls=sweep.calls or (MOST_CALLS if thorough else 1))
         # A wrong answer of a kernel that never launched anything is wrong because it launched nothing.
         idle = not launched and not any(call.get("launches") for call in observed)
         launched = launched or not idle

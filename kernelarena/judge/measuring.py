@@ -36,6 +36,8 @@ _LARGEST_SHARE = 1 / 64
 """Of the device's memory: the tensors of one hidden shape. Its truth takes a dozen copies of them in float64."""
 _LARGEST = 1 << 29
 """Bytes of them at most: many times what any cache holds, and truths take a second where shapes are larger."""
+_THOROUGH = 1 / 3
+"""Of the shapes, besides the first of each dtype; the others are tried in a single call."""
 _CACHE = 1 << 28
 """Bytes that are flushed where the platform file does not say how large the last-level cache is."""
 _FLUSHED = 2
@@ -94,7 +96,7 @@ class Bench:
             exchange=shared or CopyExchange(self._device.device),
             late=Reason.OFF_STREAM_WORK,
             prepare={"device": told.model_dump()},
-            always=True,
+            thorough=_THOROUGH,
             max_bytes=min(int(_LARGEST_SHARE * total), _LARGEST),
         )
         self.timing = TimingBench(self.venue, backend.name, present[0], self._device, total, _QUOTA)

@@ -7,23 +7,45 @@ from typing import Any
 from kernelarena.judge.arena import dtype_name
 from kernelarena.judge.reference import Reference
 from kernelarena.protocol.compile import Arg, Call, CompileJob, TensorSpec
-from kernelarena.spec import Kernel, Platform, TaskSource
+from kernelarena.protocol.draw import draw, visible_trials
+from kernelarena.spec import Kernel, Platform, Shape, TaskSource
+
+_ANY = 0
+"""A seed that everybody may know: it draws shapes of the kinds that hidden ones are of, and not those."""
+_LIKE_HIDDEN = 8
 
 
-def compile_job(kernel: Kernel, task: TaskSource, platform: Platform) -> CompileJob:
-    """Describe every call that the compile gate makes: sizes, strides and dtypes, and no data."""
+def compile_job(kernel: Kernel, task: TaskSource, platform: Platform, *, ahead: bool = False) -> CompileJob:
+    """Describe every call that the compile gate makes: sizes, strides and dtypes, and no data.
+
+    Parameters
+    ----------
+    kernel, task, platform
+        What is compiled, for what, where.
+    ahead
+        Whether the kernel will be run: with shapes that are laid out otherwise than the published ones, or are no
+        multiples of anything, for each of which compilers build something else.
+    """
     reference = Reference(task)
-    calls = []
-    for shape in task.task.shapes():
-        inputs, outputs = reference.outline(shape, platform)
-        calls.append(
-            Call(
-                shape=shape,
-                args=tuple(_argument(name, value) for name, value in inputs.items()),
-                outputs=None if outputs is None else tuple(_output(output) for output in outputs),
-            )
-        )
-    return CompileJob(kernel=kernel, platform=platform, calls=tuple(calls), framework=task.task.framework)
+    shapes = []
+    if ahead:
+        shapes = [*visible_trials(task.task, _ANY), *draw(task.task, _ANY, _LIKE_HIDDEN)]
+    return CompileJob(
+        kernel=kernel,
+        platform=platform,
+        calls=tuple(_call(reference, shape, platform) for shape in task.task.shapes()),
+        ahead=tuple(_call(reference, shape, platform) for shape in shapes),
+        framework=task.task.framework,
+    )
+
+
+def _call(reference: Reference, shape: Shape, platform: Platform) -> Call:
+    inputs, outputs = reference.outline(shape, platform)
+    return Call(
+        shape=shape,
+        args=tuple(_argument(name, value) for name, value in inputs.items()),
+        outputs=None if outputs is None else tuple(_output(output) for output in outputs),
+    )
 
 
 def _argument(name: str, value: Any) -> Arg:

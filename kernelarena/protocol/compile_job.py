@@ -23,5 +23,7 @@ class CompileJob(Model):
     kernel: Kernel
     platform: Platform
     calls: tuple[Call, ...]
+    ahead: tuple[Call, ...] = ()
+    """Calls that nothing is concluded from: a process that will run the kernel finds built what they need."""
     framework: tuple[str, ...] = ()
     """ATen operators that the task lets a kernel leave to the framework."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import sys
 import sysconfig
+import time
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,8 @@ from kernelarena.protocol.entry import EntryError, load_entry
 
 Emit = Callable[[dict[str, object]], None]
 
+_AHEAD = 20.0
+"""Seconds for what is built ahead; the rest is built when it is needed."""
 _RESOURCES = ("shared memory", "threads", "tensor memory", "registers", "grid")
 _COMMON_PACKAGES = frozenset(
     {
@@ -59,8 +62,12 @@ def run(
     scratch = folder.parent / "compile" if scratch is None else scratch
     scratch.mkdir(parents=True, exist_ok=True)
     before = set(sys.modules)
-    with persona(job.platform, folder=folder, scratch=scratch, emit=emit) as worn, within or nullcontext():
+    teller = _Teller(emit)
+    emit = teller.tell
+    with ExitStack() as until:
+        worn = until.enter_context(persona(job.platform, folder=folder, scratch=scratch, emit=emit))
         worn.observer.exempt = frozenset(job.framework)
+        until.enter_context(within or nullcontext())
         try:
             entry = load_entry(folder, job.kernel.file, job.kernel.function)
         except EntryError as error:
@@ -75,7 +82,31 @@ def run(
         for index, call in enumerate(job.calls):
             if call.shape.dtype not in failed and not _call(index, call, entry, worn, folder, emit):
                 failed.add(call.shape.dtype)
-    emit({"event": "ended", "sources": _sources(before, folder)})
+        emit({"event": "ended", "sources": _sources(before, folder)})
+        teller.silent = True
+        started = time.monotonic()
+        for index, call in enumerate(job.ahead):
+            if call.shape.dtype not in failed and time.monotonic() - started < _AHEAD:
+                _call(index, call, entry, worn, folder, emit)
+
+
+class _Teller:
+    """Passes events on, until nothing that happens counts any more.
+
+    Parameters
+    ----------
+    emit
+        Receives each.
+    """
+
+    def __init__(self, emit: Emit) -> None:
+        self._emit = emit
+        self.silent = False
+
+    def tell(self, event: dict[str, object]) -> None:
+        """Pass an event on."""
+        if not self.silent:
+            self._emit(event)
 
 
 def _call(index: int, call: Call, entry: Callable[..., Any], worn: Persona, folder: Path, emit: Emit) -> bool:

@@ -54,8 +54,8 @@ class Sweep(Model):
     deadlines: Deadlines = Deadlines()
     calls: Annotated[int, Field(ge=1, le=3)] | None = None
     """Checked calls of the kernel for each shape: with the second the same question is asked again, with the third
-    another one at the same addresses. None: three on a device; in an interpreter three for the first shape of each
-    dtype and one for the others."""
+    another one at the same addresses. None: three for the first shape of each dtype and, on a device, for a third of
+    the others that nobody can foresee; one for the rest."""
     require: Evidence | None = None
     """Cells that cannot have this evidence are reported as infrastructure, and the run ends with exit code 3."""
     retries: Annotated[int, Field(ge=0, le=10)] = 2

@@ -43,3 +43,19 @@ def test_the_cache_remembers_them_with_the_decision(gate, monkeypatch, tmp_path)
     for archive in tmp_path.rglob("*.zip"):
         archive.write_bytes(b"damaged")
     assert gate(cache=True)[1] == {}
+
+
+def test_what_other_layouts_and_odd_sizes_need_is_built_ahead(gate):
+    """Sizes and addresses that are multiples of sixteen are compiled apart from others."""
+    fields, files = gate()
+    published = len(fields["launches"])
+    assert sum(name.endswith(".cubin") for name in files) > published > 0
+
+
+def test_nothing_is_concluded_from_what_is_built_ahead(zygote, kernel, platforms):
+    """A kernel that fails on every layout but the published one, and ends its process after that, has passed."""
+    ends = "\n\ncalls = []\n\n\ndef entry(x):\n    calls.append(1)\n    if len(calls) > 4:\n        os._exit(3)\n"
+    body = f"\nimport os{ends}    return run(x, torch.empty_like(x))\n"
+    subject = kernel(PREAMBLE + body, task="add_one", language="triton")
+    fields, _ = compile_gate(lambda: zygote, subject, ADD_ONE, platforms["h100"], SMALL, keep=True)
+    assert fields["status"] is Status.PASS, fields["detail"]
