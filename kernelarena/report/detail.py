@@ -11,9 +11,13 @@ from kernelarena.spec.condensed import checked
 
 MOST_KERNELS = 300
 """Told of; those that fail first."""
-MOST_FAILURES = 600
-"""Ways of failing that are told in full; of the others their lines among the gates are left."""
-_LONGEST_SOURCE, _ROOM_FOR_SOURCES = 16_000, 600_000
+DETAIL, LOG = 3_000, 6_000
+"""Characters of what happened, its first, and of a log, its last."""
+_ROOM_FOR_FAILURES, _ROOM_FOR_SOURCES = 1_200_000, 500_000
+"""Characters on the page: a browser should open it at once, and a mail server take it."""
+_LONGEST_SOURCE = 16_000
+_FRAME = 1_500
+"""Characters around a failure's own words, roughly."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +36,9 @@ class Detail:
 
     row: Row
     failures: tuple[Failure, ...]
+    """Those for which there is room."""
+    untold: int
+    """Ways of failing for which there is none."""
     source: tuple[tuple[str, str], ...]
     """Its files by name; empty where there is no room."""
     reproduce: str
@@ -59,19 +66,37 @@ def details(view: View) -> tuple[list[Detail], int]:
     if len(rows) > MOST_KERNELS:
         chosen = {row.id for row in sorted(rows, key=lambda row: row.passes_everywhere)[:MOST_KERNELS]}
         kept = [row for row in rows if row.id in chosen]
-    failures = dict(view.failed_rows)
-    room, failing = _ROOM_FOR_SOURCES, MOST_FAILURES
+    failures, sources = _Room(_ROOM_FOR_FAILURES), _Room(_ROOM_FOR_SOURCES)
+    ways = dict(view.failed_rows)
     found = []
     for row in kept:
-        own = tuple(failures.get(row.id, ())[:failing])
-        failing -= len(own)
+        every = ways.get(row.id, ())
+        told = tuple(failure for failure in every if failures.take(_length(failure)))
         source = _source(row.kernel)
-        size = sum(len(body) for _, body in source)
-        source = source if size <= room else ()
-        room -= size if source else 0
+        source = source if sources.take(sum(len(body) for _, body in source)) else ()
         cells = [cell for cell in row.cells if cell is not None]
-        found.append(Detail(row, own, source, reproduce(row.kernel, cells, view.data.manifest.hidden_seed)))
+        command = reproduce(row.kernel, cells, view.data.manifest.hidden_seed)
+        found.append(Detail(row, told, len(every) - len(told), source, command))
     return found, len(rows) - len(kept)
+
+
+class _Room:
+    """How much may still be written."""
+
+    def __init__(self, left: int) -> None:
+        self._left = left
+
+    def take(self, length: int) -> bool:
+        """Return whether there is room for so many characters, which are then taken."""
+        if length > self._left:
+            return False
+        self._left -= length
+        return True
+
+
+def _length(failure: Failure) -> int:
+    words = [failure.first.detail[:DETAIL], failure.log[-LOG:], *(line.text for line in failure.source)]
+    return _FRAME + sum(map(len, words))
 
 
 def gates(verdict: Verdict) -> list[Step]:
@@ -80,11 +105,10 @@ def gates(verdict: Verdict) -> list[Step]:
     last = order.index(verdict.gate) if verdict.gate is not None else -1
     steps = []
     for at, gate in enumerate(order):
-        if at > last:
-            steps.append(Step(gate, "", ""))
-        else:
-            failed = at == last and verdict.status is Status.FAIL
-            steps.append(Step(gate, "fail" if failed else "pass", _told(verdict, gate)))
+        told = _told(verdict, gate) if at <= last else ""
+        failed = at == last and verdict.status is Status.FAIL
+        # what was passed without a word was not asked: nothing is compiled to be interpreted, nor timed there
+        steps.append(Step(gate, "fail" if failed else "pass" if told else "", told))
     return steps
 
 

@@ -25,16 +25,17 @@ MOST_ROWS = 400
 """Of the matrix; kernels that fail somewhere come first where not all have room."""
 MOST_REASONS = 6
 """Of those beside the answer; all of them have a table of their own."""
-_LOG = 6_000
 
 
 def render(view: View) -> str:
     """Return the report as one self-contained HTML page."""
     from kernelarena.report.figures import figures  # they need pandas, which no other form should wait for
+    from kernelarena.report.figures.look import CONFIG
 
     verdicts, run = view.data.verdicts, view.data.manifest
     shown, missing = figures(view)
     told, left = detail.details(view)
+    specs = {f"{one.id}-{at}": panel.spec for one in shown for at, panel in enumerate(one.panels)}
     library, ours = scripts.library() if shown else "", scripts.ours()
     rows = view.rows
     if len(rows) > MOST_ROWS:
@@ -54,7 +55,7 @@ def render(view: View) -> str:
             detailed={one.row.id for one in told},
             figures=shown,
             missing=missing,
-            specs=scripts.data("specs", {f"{one.id}-{at}": p.spec for one in shown for at, p in enumerate(one.panels)}),
+            charts=scripts.data("charts", {"config": CONFIG, "specs": specs}),
             library=scripts.element(library) if shown else "",
             ours=scripts.element(ours),
             policy=scripts.policy(*([library] if shown else []), ours),
@@ -86,8 +87,8 @@ def environment() -> Environment:
     )
     engine.filters |= {
         "line": text.one_line,
-        "log": lambda value: text.clean(value, limit=_LOG, width=400, keep="end"),
-        "detail": lambda value: text.clean(value, limit=3_000),
+        "log": lambda value: text.clean(value, limit=detail.LOG, width=400, keep="end"),
+        "detail": lambda value: text.clean(value, limit=detail.DETAIL),
         "moment": phrases.moment,
         "size": text.size,
         "duration": text.duration,

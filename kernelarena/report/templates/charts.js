@@ -1,7 +1,8 @@
 // The figures: drawn by Vega-Lite in the colours of the style sheet, drawn again when those change, and saved as files.
 
 class Charts {
-  constructor(specs, places) {
+  constructor({ config, specs }, places) {
+    this.config = config;
     this.specs = specs;
     this.places = places;
     this.views = new Map();
@@ -9,11 +10,11 @@ class Charts {
 
   async draw() {
     const style = getComputedStyle(document.documentElement);
-    const colour = (name) => style.getPropertyValue(`--${name}`).trim();
+    const painted = (spec) =>
+      JSON.parse(JSON.stringify(spec).replace(/var\((--[\w-]+)\)/g, (_, name) => style.getPropertyValue(name).trim()));
     for (const place of this.places) {
       await new Promise((done) => setTimeout(done)); // the page can be used meanwhile
-      const spec = JSON.stringify(this.specs[place.dataset.spec]).replace(/var\(--([\w-]+)\)/g, (_, name) => colour(name));
-      await this.one(place, JSON.parse(spec), Charts.config(colour, getComputedStyle(document.body).fontFamily));
+      await this.one(place, painted(this.specs[place.dataset.spec]), painted(this.config));
     }
     document.documentElement.dataset.charts = "drawn";
   }
@@ -38,29 +39,6 @@ class Charts {
     const view = new URLSearchParams({ q: datum.kernel });
     if (datum.platform) view.set("platform", datum.platform);
     location.hash = `cells?${view}`;
-  }
-
-  static config(colour, font) {
-    const text = { labelColor: colour("soft"), titleColor: colour("soft"), labelFont: font, titleFont: font };
-    return {
-      background: "transparent",
-      font,
-      view: { stroke: null },
-      axis: {
-        ...text,
-        labelFontSize: 12,
-        titleFontSize: 12,
-        titleFontWeight: "normal",
-        titlePadding: 8,
-        gridColor: colour("line"),
-        domainColor: colour("line"),
-        tickColor: colour("line"),
-      },
-      axisY: { titleAngle: 0, titleAlign: "left", titleAnchor: "start", titleX: 0, titleY: -14 },
-      axisBand: { grid: false },
-      legend: { ...text, labelFontSize: 12 },
-      text: { font, fontSize: 12 },
-    };
   }
 
   offerFiles() {

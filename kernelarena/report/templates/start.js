@@ -15,8 +15,7 @@ Address.follow(() => {
 if (cells && Address.read().place !== "cells") cells.show();
 
 if (typeof vegaEmbed === "function") {
-  const specs = JSON.parse(document.getElementById("specs").textContent);
-  const charts = new Charts(specs, [...document.querySelectorAll(".plot")]);
+  const charts = new Charts(JSON.parse(document.getElementById("charts").textContent), [...document.querySelectorAll(".plot")]);
   charts.draw().then(() => charts.offerFiles());
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => charts.draw());
   // printed pages are light whatever the screen is: style sheets know, drawn charts have to be told
