@@ -65,8 +65,8 @@ def run(
     teller = _Teller(emit)
     emit = teller.tell
     with ExitStack() as until:
-        worn = until.enter_context(persona(job.platform, folder=folder, scratch=scratch, emit=emit))
-        worn.observer.exempt = frozenset(job.framework)
+        exempt = frozenset(job.framework)
+        worn = until.enter_context(persona(job.platform, folder=folder, scratch=scratch, emit=emit, exempt=exempt))
         until.enter_context(within or nullcontext())
         try:
             entry = load_entry(folder, job.kernel.file, job.kernel.function)

@@ -47,7 +47,12 @@ class Persona:
 
 @contextlib.contextmanager
 def persona(
-    platform: Platform, *, folder: Path, scratch: Path, emit: Callable[[dict[str, object]], None]
+    platform: Platform,
+    *,
+    folder: Path,
+    scratch: Path,
+    emit: Callable[[dict[str, object]], None],
+    exempt: frozenset[str] = frozenset(),
 ) -> Iterator[Persona]:
     """Have this process answer as ``platform``; Triton compiles for it and launches nothing.
 
@@ -63,6 +68,8 @@ def persona(
         Where Triton may write.
     emit
         Called with each event: ``compiling``, ``compiled``, ``compile-failed``, ``launch``.
+    exempt
+        Operators of the framework whose results may be outputs, since the task allows them.
 
     Raises
     ------
@@ -79,7 +86,7 @@ def persona(
     from kernelarena.platforms.persona.triton_face import triton_face
 
     ledger = Ledger()
-    observer = Observer(ledger, real=False, memory=chip.memory)
+    observer = Observer(ledger, real=False, memory=chip.memory, exempt=exempt)
     recorder = Recorder(emit, folder, ledger, observer)
     with triton_face(PersonaDriver(chip, recorder), recorder, scratch), torch_face(chip, ledger, observer):
         yield Persona(chip, ledger, observer, recorder)

@@ -72,9 +72,6 @@ class Observer(TorchDispatchMode):  # type: ignore[no-untyped-call]
         Bytes of the pretended device; a larger allocation fails as it would there. None: no limit.
     provenance
         Told who writes what, where launches take place in this process's memory; None elsewhere.
-
-    Attributes
-    ----------
     exempt
         Operators that the task allows: what they make may be an output. They are accounted for all the same.
     """
@@ -83,14 +80,20 @@ class Observer(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """Attributes that stay what they are while a kernel runs."""
 
     def __init__(
-        self, ledger: Ledger, *, real: bool, memory: int | None = None, provenance: Provenance | None = None
+        self,
+        ledger: Ledger,
+        *,
+        real: bool,
+        memory: int | None = None,
+        provenance: Provenance | None = None,
+        exempt: frozenset[str] = frozenset(),
     ) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self.ledger = ledger
         self._provenance = provenance
         self._handed = Handed(ledger)
         self.observed = Observed(ledger, self._handed, provenance)
-        self.exempt: frozenset[str] = frozenset()
+        self.exempt = exempt
         self.real = real
         self._memory = memory
         self._placement = _Placement()
