@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
@@ -20,7 +21,7 @@ from kernelarena.cluster.session import Session
 from kernelarena.cluster.worker import JUDGE, Answer, Worker
 from kernelarena.errors import InfraError, InputError
 from kernelarena.platforms.backend import Availability
-from kernelarena.spec import Reason, Status, Sweep, Verdict
+from kernelarena.spec import Evidence, Reason, Status, Sweep, Verdict
 
 _POLL_S = 0.5
 """How long to wait for a verdict before looking at ``stopped`` again."""
@@ -30,11 +31,35 @@ _CALLS = 200
 _WORTH_RETRYING = frozenset({Reason.WORKER_LOST, Reason.DEVICE_UNHEALTHY, Reason.INTERRUPTED})
 
 
+@dataclass(frozen=True)
+class Use:
+    """What the devices of one kind were used for.
+
+    Attributes
+    ----------
+    resource
+        As Ray calls them: ``platform:mi300``.
+    cells
+        Judged on them.
+    seconds
+        From the first cell's start to the last one's end.
+    idle
+        Share of that time in which a device had no cell, 0 to 1.
+    """
+
+    resource: str
+    cells: int
+    seconds: float
+    idle: float
+
+
 @dataclass
 class _Waiting:
     """A cell that has yet to be judged."""
 
     cell: Cell
+    then: Placement | None = None
+    """Where it is judged once what it needs is built; None: it is judged where it waits."""
     attempts: int = 0
     seconds: float = 0.0
     """Spent on it so far."""
@@ -61,6 +86,18 @@ class _Group:
     last_tries: deque[_Waiting] = field(default_factory=deque)
     """Cells to be tried once more, each with nothing else beside it."""
     lanes: list[_Lane] = field(default_factory=list)
+    cells: int = 0
+    """That come here in all."""
+    began: float = math.inf
+    ended: float = 0.0
+    busy: float = 0.0
+    """Seconds of all lanes together."""
+
+    def use(self, resource: str) -> Use:
+        """Return what its workers did with their time."""
+        seconds = max(0.0, self.ended - self.began)
+        whole = seconds * len(self.lanes)
+        return Use(resource, self.cells, seconds, max(0.0, 1 - self.busy / whole) if whole else 0.0)
 
 
 def sweep(
@@ -73,6 +110,7 @@ def sweep(
     broken: Mapping[str, str] = MappingProxyType({}),
     stopped: Callable[[], bool] = lambda: False,
     factory: str = JUDGE,
+    used: Callable[[Use], None] = lambda _: None,
 ) -> Iterator[Verdict]:
     """Judge ``cells`` on Ray actors.
 
@@ -95,6 +133,10 @@ def sweep(
         them. Cells that were being judged then have no verdict.
     factory
         ``module:name`` of what makes a judge, imported by the workers.
+    used
+        Told, at the end, what each kind of device was used for.
+
+    What runs on a device is compiled before on processors, so that no device waits for a compiler.
 
     Yields
     ------
@@ -113,11 +155,18 @@ def sweep(
         if (why := broken.get(cell.task.task.id)) is not None:
             yield infra(cell, Reason.WORKER_LOST, why)
             continue
-        schedule.add(cell, placement(cell.platform, available[cell.platform.id].evidence))
+        evidence = available[cell.platform.id].evidence
+        schedule.add(cell, placement(cell.platform, evidence), ahead=config.cache and _built_ahead(evidence))
     try:
         yield from schedule.run()
     finally:
         schedule.close()
+    for use in schedule.uses():
+        used(use)
+
+
+def _built_ahead(evidence: Collection[Evidence]) -> bool:
+    return {Evidence.COMPILED, Evidence.MEASURED} <= set(evidence)
 
 
 class _Schedule:
@@ -136,13 +185,27 @@ class _Schedule:
         self._actor_class = ray.remote(Worker)
         self._deadline = config.deadlines.compile + _CALLS * config.deadlines.call
 
-    def add(self, cell: Cell, where: Placement) -> None:
-        self._groups.setdefault(where, _Group()).waiting.append(_Waiting(cell))
+    def add(self, cell: Cell, where: Placement, *, ahead: bool = False) -> None:
+        """Have a cell judged; ``ahead``: once a processor has compiled it."""
+        group = self._groups.setdefault(where, _Group())
+        group.cells += 1
+        if not (ahead and self._session.capacity(where.resource)):
+            group.waiting.append(_Waiting(cell))
+            return
+        builders = self._groups.setdefault(Placement(), _Group())
+        builders.cells += 1
+        builders.waiting.append(_Waiting(cell, then=where))
+
+    def uses(self) -> Iterator[Use]:
+        """Yield what each kind of device was used for."""
+        for where, group in self._groups.items():
+            if where.resource is not None and group.busy:
+                yield group.use(where.resource)
 
     def run(self) -> Iterator[Verdict]:
         for where, group in self._groups.items():
             capacity = self._session.capacity(where.resource)
-            group.lanes = [_Lane(where) for _ in range(min(capacity, len(group.waiting)))]
+            group.lanes = [_Lane(where) for _ in range(min(capacity, group.cells))]
             if not capacity:
                 while group.waiting:
                     detail = f"no host of the cluster announces the resource '{where.resource}'"
@@ -201,7 +264,10 @@ class _Schedule:
         cell = item.cell
         texts = [self._text(model) for model in (cell.kernel, cell.task, cell.platform)]
         lane.item, lane.started = item, time.monotonic()
-        lane.call = lane.actor.judge.remote(*texts, self._config_json, self._seed)
+        if item.then is not None:
+            lane.call = lane.actor.build.remote(*texts, self._config_json)
+        else:
+            lane.call = lane.actor.judge.remote(*texts, self._config_json, self._seed)
 
     def _text(self, model: Any) -> str:
         """Serialise a model once, however many cells share it."""
@@ -210,7 +276,10 @@ class _Schedule:
         return self._texts[id(model)]
 
     def _collect(self, lane: _Lane) -> Verdict | None:
-        """Take the answer of a lane whose call has ended; None where its cell is going to be tried again."""
+        """Take the answer of a lane whose call has ended; None where its cell is going to be tried (again)."""
+        if lane.item is not None and lane.item.then is not None:
+            self._built(lane, lane.item)
+            return None
         item = self._free(lane)
         try:
             answer = Answer.model_validate_json(ray.get(lane.call))
@@ -233,12 +302,29 @@ class _Schedule:
             return self._again(lane, item, answer.verdict.detail, answer.verdict)
         return answer.verdict.model_copy(update={"attempts": item.attempts})
 
+    def _built(self, lane: _Lane, item: _Waiting) -> None:
+        """Pass a cell on to where it is judged. What went wrong with building it will go wrong there, and be named."""
+        try:
+            ray.get(lane.call)
+        except RayError:
+            self._end(lane)
+        lane.item = lane.call = None
+        self._pass_on(item)
+
+    def _pass_on(self, item: _Waiting) -> None:
+        assert item.then is not None
+        self._groups[item.then].waiting.append(_Waiting(item.cell))
+
     def _free(self, lane: _Lane) -> _Waiting:
         item = lane.item
         assert item is not None
         lane.item = None
         item.attempts += 1
-        item.seconds += time.monotonic() - lane.started
+        now = time.monotonic()
+        item.seconds += now - lane.started
+        group = self._groups[lane.placement]
+        group.began, group.ended = min(group.began, lane.started), max(group.ended, now)
+        group.busy += now - lane.started
         return item
 
     def _again(self, lane: _Lane, item: _Waiting, detail: str, verdict: Verdict | None = None) -> Verdict | None:
@@ -264,6 +350,10 @@ class _Schedule:
                     lane.birth = None
                 lane.started = time.monotonic()
             elif lane.call is not None and time.monotonic() - lane.started > self._deadline:
+                if lane.item is not None and lane.item.then is not None:
+                    self._pass_on(lane.item)
+                    self._end(lane)
+                    continue
                 item = self._free(lane)
                 self._end(lane)
                 detail = f"the judge did not answer within {self._deadline:.0f} s"

@@ -23,6 +23,8 @@ _OBJECT_STORE_BYTES = 80 << 20
 """Only texts of some kilobytes go through it; Ray takes no less than 75 MiB, and by default a third of the memory."""
 
 _CONNECT_S = 10.0
+_BESIDE = 2
+"""Processors that a device's judge and the kernel's process keep busy; whoever took them would delay launches."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,8 @@ def session(
         Of a cluster to join; None starts one inside this process's tree, and ends it with the block or with this
         process, even if that is killed.
     workers
-        How many cells to judge at once on processors; by default one per processor.
+        How many cells to judge at once on processors; by default one per processor, but for two beside each device,
+        which time kernels there.
     devices
         What an embedded Ray announces of this host's devices; the hosts of a cluster announce their own.
 

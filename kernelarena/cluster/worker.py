@@ -21,6 +21,9 @@ class Judge(Protocol):
     def judge(self, kernel: Kernel, task: TaskSource, platform: Platform, sweep: Sweep, hidden_seed: int) -> Verdict:
         """Put one cell through the gates."""
 
+    def build(self, kernel: Kernel, task: TaskSource, platform: Platform, sweep: Sweep) -> None:
+        """Compile what a cell will need where it is judged, and leave it where the judge there finds it."""
+
     def close(self) -> None:
         """End every process that it started."""
 
@@ -57,9 +60,7 @@ class Worker:
     def judge(self, kernel: str, task: str, platform: str, sweep: str, hidden_seed: int) -> str:
         """Judge one cell. Models travel as JSON, so that the two ends need not agree on how classes are pickled."""
         try:
-            if self._judge is None:
-                self._judge = load(self._factory)
-            verdict = self._judge.judge(
+            verdict = self._own().judge(
                 Kernel.model_validate_json(kernel),
                 TaskSource.model_validate_json(task),
                 Platform.model_validate_json(platform),
@@ -72,6 +73,23 @@ class Worker:
             traceback.print_exc()  # to the worker's own log
             return Answer(error=" ".join("".join(traceback.format_exception_only(error)).split())).model_dump_json()
         return Answer(verdict=verdict).model_dump_json()
+
+    def build(self, kernel: str, task: str, platform: str, sweep: str) -> None:
+        """Compile what a cell needs, ahead of a device's worker. Whatever goes wrong is that one's to name."""
+        try:
+            self._own().build(
+                Kernel.model_validate_json(kernel),
+                TaskSource.model_validate_json(task),
+                Platform.model_validate_json(platform),
+                Sweep.model_validate_json(sweep),
+            )
+        except Exception:
+            traceback.print_exc()  # to the worker's own log
+
+    def _own(self) -> Judge:
+        if self._judge is None:
+            self._judge = load(self._factory)
+        return self._judge
 
     def close(self) -> None:
         """Close the judge."""

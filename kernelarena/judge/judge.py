@@ -87,6 +87,17 @@ class Judge:
             **found,
         )
 
+    def build(self, kernel: Kernel, task: TaskSource, platform: Platform, sweep: Sweep) -> None:
+        """Run the compile gate of a kernel that will be run, so that a judge on the device finds what it built.
+
+        Parameters
+        ----------
+        kernel, task, platform, sweep
+            As of :meth:`judge`; nothing happens unless ``sweep.cache``, where results are kept.
+        """
+        if sweep.cache:
+            compile_gate(lambda: self._zygote(Mode.COMPILE, ()), kernel, task, platform, sweep, keep=True)
+
     def _found(
         self,
         kernel: Kernel,

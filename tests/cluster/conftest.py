@@ -10,13 +10,17 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.fixture(scope="session")
 def ray_session(tmp_path_factory):
-    """One embedded Ray for all tests, with room for two workers, which note what they compute in one folder."""
+    """One embedded Ray for all tests, with room for two workers, which note what they compute in one folder.
+
+    It announces a device that is not there: what runs "on" it is a fake judge, like everywhere else here.
+    """
+    from kernelarena.cluster.placement import Announcement
     from kernelarena.cluster.session import session
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep))
         patch.setenv(fakes.LOG, str(tmp_path_factory.mktemp("cells")))
-        with session(workers=2) as ray:
+        with session(workers=2, devices=Announcement(1, {"platform:h200": 1.0})) as ray:
             yield ray
 
 

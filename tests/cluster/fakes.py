@@ -63,5 +63,14 @@ class Judge:
             return Verdict(**about, status=Status.FAIL, reason=Reason.MISMATCH, evidence=Evidence.COMPILED, detail="no")
         return Verdict(**about, status=Status.PASS, evidence=Evidence.COMPILED, detail=f"seed {hidden_seed}")
 
+    def build(self, kernel, task, platform, sweep):
+        (self.folder / f"built~{kernel.id}~{platform.id}").write_text(str(os.getpid()))
+        if "# do: die-built" in kernel.files["kernel.py"]:
+            os.kill(os.getpid(), signal.SIGKILL)
+        if "# do: hang-built" in kernel.files["kernel.py"]:
+            time.sleep(600)
+        if "# do: raise-built" in kernel.files["kernel.py"]:
+            raise RuntimeError("no compiler")
+
     def close(self):
         (self.folder / f"closed-{os.getpid()}").touch()

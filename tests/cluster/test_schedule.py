@@ -163,3 +163,47 @@ def test_a_device_that_no_host_has_is_infrastructure(sweep, log):
 
 def test_nothing_to_do_is_done_at_once(sweep):
     assert list(sweep([])) == []
+
+
+BESIDE = {**samples.AVAILABLE, "h200": Availability((Evidence.MEASURED, Evidence.COMPILED))}
+
+
+def built(log):
+    return {tuple(path.name.split("~")[1:]): int(path.read_text()) for path in log.glob("built~*")}
+
+
+def test_what_runs_on_a_device_is_compiled_before_elsewhere(sweep, log):
+    cells = samples.cells({"a": "pass", "b": "slow", "c": "pass"}, ("h200", "mi300"))
+    uses = []
+    verdicts = keyed(sweep(cells, available=BESIDE, used=uses.append))
+    assert verdicts.keys() == {cell.key for cell in cells}
+    assert all(verdict.status is Status.PASS and verdict.attempts == 1 for verdict in verdicts.values())
+    assert built(log).keys() == {(name, "h200") for name in "abc"}
+    on_device = {note["pid"] for note in fakes.notes(log) if note["cell"][1] == "h200"}
+    assert len(on_device) == 1, "a device has one worker"
+    assert not on_device & set(built(log).values())
+    (use,) = uses
+    assert (use.resource, use.cells) == ("platform:h200", 3)
+    assert use.seconds > 0
+    assert 0 <= use.idle < 1
+
+
+@pytest.mark.parametrize("action", ["die-built", "raise-built"])
+def test_what_cannot_be_built_ahead_is_judged_all_the_same(sweep, log, action):
+    verdicts = keyed(sweep(samples.cells({"a": action, "b": "pass"}, ("h200",)), available=BESIDE))
+    assert {verdict.status for verdict in verdicts.values()} == {Status.PASS}
+    assert fakes.computed(log) == {("a", "h200"): 1, ("b", "h200"): 1}
+
+
+def test_nothing_is_built_ahead_where_nothing_is_kept(sweep, log):
+    cells = samples.cells({"a": "pass"}, ("h200",))
+    verdicts = keyed(sweep(cells, available=BESIDE, config=Sweep(cache=False)))
+    assert verdicts["a", "h200"].status is Status.PASS
+    assert built(log) == {}
+
+
+def test_building_that_hangs_keeps_nothing_from_being_judged(sweep, log, monkeypatch):
+    monkeypatch.setattr(module, "_CALLS", 0)
+    config = Sweep(deadlines=Deadlines(compile=2.0, call=1.0))
+    verdicts = keyed(sweep(samples.cells({"a": "hang-built"}, ("h200",)), available=BESIDE, config=config))
+    assert verdicts["a", "h200"].status is Status.PASS
