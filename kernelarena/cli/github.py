@@ -7,9 +7,25 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from kernelarena.cli.streams import say
+from kernelarena.spec import RunData
 
+_SUMMARY = "GITHUB_STEP_SUMMARY"
+"""The variable that names the file of a step's summary."""
 _LARGEST = 1 << 20
 """Bytes of a step's summary; a larger one is dropped as a whole."""
+
+
+def tell(data: RunData) -> None:
+    """Summarise a run and annotate the kernels that fail, in a workflow; elsewhere do nothing."""
+    checkout = root()
+    if checkout is None and not os.environ.get(_SUMMARY):
+        return
+    from kernelarena.report import markdown
+    from kernelarena.report.github import commands
+    from kernelarena.report.view import arrange
+
+    view = arrange(data)
+    publish(markdown.render(view), [] if checkout is None else commands(view, checkout))
 
 
 def root() -> Path | None:
@@ -26,7 +42,7 @@ def publish(markdown: str, annotations: Iterable[str] = ()) -> None:
     """
     for line in annotations:
         say(line)
-    place = os.environ.get("GITHUB_STEP_SUMMARY")
+    place = os.environ.get(_SUMMARY)
     if not place:
         return
     data = f"{markdown}\n".encode("utf-8", "replace")

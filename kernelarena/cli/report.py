@@ -57,7 +57,7 @@ def report(run: Path, format_: str | None, figures: Path | None, output: Path | 
         return
     chosen = form(format_, output, SUFFIXES)
     data = load(run)
-    _tell_github(data)
+    github.tell(data)
     if output is None:
         for path in write(data, run, (chosen,) if chosen is not None else STANDARD).values():
             click.echo(path)
@@ -77,14 +77,3 @@ def _draw(data: RunData, folder: Path) -> None:
         click.echo(path)
     for one in missing:
         say(f"left out: {one.title} {one.why}")
-
-
-def _tell_github(data: RunData) -> None:
-    if (root := github.root()) is None:
-        return
-    from kernelarena.report import markdown
-    from kernelarena.report.github import commands
-    from kernelarena.report.view import arrange
-
-    view = arrange(data)
-    github.publish(markdown.render(view), commands(view, root))

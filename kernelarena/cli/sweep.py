@@ -13,7 +13,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from kernelarena.cli import options, plan
+from kernelarena.cli import github, options, plan
 from kernelarena.cli.execute import Options, execute
 from kernelarena.cli.interrupts import Interrupts
 from kernelarena.cli.streams import ReaderGone, emit, say
@@ -32,7 +32,7 @@ _HELP = """Judge kernels on platforms, on every shape, and write a report.
 
 Kernels are folders with a kernel.yaml, folders of many, JSON Lines files, or single source files with --task. Each
 goes through the gates on each platform, as far as the evidence for that platform reaches here. Results are stored as
-they arrive: Ctrl-C keeps them, and --resume continues.
+they arrive: Ctrl-C keeps them, and --resume continues. In a workflow on GitHub, the step's summary is written as well.
 
 \b
 Examples:
@@ -183,6 +183,7 @@ def _publish(run: Run, *, as_json: bool) -> None:
 
     data = run.data(condense=True)
     written = report.write(data, run.path)
+    github.tell(data)
     try:
         with contextlib.suppress(ReaderGone):  # the exit code still says how the run went
             if as_json:

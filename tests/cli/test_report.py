@@ -79,6 +79,21 @@ def test_in_a_workflow_on_github_the_step_has_a_summary(made, tmp_path, monkeypa
     assert (tmp_path / "summary.md").read_text().startswith("## Kernel portability")
 
 
+def test_a_file_for_a_summary_is_enough_to_get_one(made, tmp_path, monkeypatch):
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "summary.md"))
+    result = invoke(made, "--format", "json", "--output", tmp_path / "x.json")
+    assert (tmp_path / "summary.md").read_text().startswith("## Kernel portability")
+    assert "::error" not in result.stderr
+
+
+def test_figures_are_files_of_their_own(made, tmp_path):
+    result = invoke(made, "--figures", tmp_path / "new" / "figures")
+    names = [f"{figure}.{form}" for figure in ("families", "resources") for form in ("svg", "png")]
+    assert result.stdout.split() == [str(tmp_path / "new" / "figures" / name) for name in names]
+    assert "left out: How portable is the performance?" in result.stderr
+    assert (tmp_path / "new" / "figures" / "resources.png").read_bytes().startswith(b"\x89PNG")
+
+
 def test_a_device_is_written_to_and_not_replaced(made, tmp_path):
     os.mkfifo(tmp_path / "pipe")
     got = []
@@ -102,6 +117,8 @@ def test_a_device_is_written_to_and_not_replaced(made, tmp_path):
         (["{run}", "--format", "md", "--output", "{run}"], r"--output .*run: is a folder; name a file in it"),
         (["{run}", "--output", "{run}/" + "x" * 300 + ".md"], "File name too long"),
         (["{run}/none"], "no such run folder"),
+        (["{run}", "--figures", "{run}/figures", "--format", "md"], "--figures writes the figures alone"),
+        (["{run}", "--figures", "{run}/run.yaml"], r"run\.yaml/.*cannot be written"),
         (["{run}/artifacts"], "is not a run folder"),
     ],
 )

@@ -8,6 +8,7 @@ import pytest
 
 from kernelarena.errors import InputError
 from kernelarena.report import FORMATS, render, write
+from tests.report import runs
 
 
 def test_the_three_files_of_a_run(data, tmp_path):
@@ -77,3 +78,60 @@ def test_all_forms_agree_on_the_numbers(data):
     terminal = re.findall(r"(\d+)/(\d+)", console.file.getvalue())
     for found in (html, markdown, terminal):
         assert [(int(a), int(b)) for a, b in found] == expected
+
+
+def test_every_cell_is_the_same_in_all_forms():
+    """Outcome, shapes passed and speedup of each cell, read back from each of the forms that have them."""
+    import csv
+    import io
+    import re
+    from xml.etree import ElementTree
+
+    data = runs.measured()
+    expected = [
+        (
+            v.kernel,
+            v.platform,
+            str(v.reason or v.status),
+            f"{v.visible.passed}/{v.visible.total}",
+            f"{v.hidden.passed}/{v.hidden.total}" if v.hidden.total else "",
+            f"{v.speedup.median:.2f} ×" if v.speedup else "",
+        )
+        for v in data.verdicts
+    ]
+    document = json.loads(render(data, "json"))
+
+    def shapes(tally):
+        return f"{tally['passed']}/{tally['total']}" if tally["total"] else ""
+
+    assert expected == [
+        (
+            *(c["kernel"], c["platform"], c["reason"] or c["status"], shapes(c["visible"]), shapes(c["hidden"])),
+            f"{c['speedup']['median']:.2f} ×" if c["speedup"] else "",
+        )
+        for c in document["cells"]
+    ]
+    lines = csv.DictReader(io.StringIO(render(data, "csv")))
+    assert expected == [
+        (
+            *(c["kernel"], c["platform"], c["reason"] or c["status"]),
+            f"{c['visible_passed']}/{c['visible_total']}",
+            f"{c['hidden_passed']}/{c['hidden_total']}" if c["hidden_total"] != "0" else "",
+            f"{float(c['speedup']):.2f} ×" if c["speedup"] else "",
+        )
+        for c in lines
+    ]
+    body = re.search(r'<table class="plain sheet">.*?<tbody>(.*?)</tbody>', render(data, "html"), re.DOTALL)[1]
+    told = [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", line) for line in body.splitlines() if line.startswith("<tr")]
+    plain = [[re.sub(r"<[^>]+>", "", cell) for cell in line] for line in told]
+    assert expected == [(c[0], c[2], c[4], c[5], c[6], c[7]) for c in plain]
+    suites = ElementTree.fromstring(render(data, "junit"))
+    cases = {
+        (case.get("name"), suite.get("name")): case[0].get("type") if len(case) else "pass"
+        for suite in suites
+        for case in suite
+    }
+    assert cases == {(kernel, platform): outcome for kernel, platform, outcome, *_ in expected}
+    table = re.findall(r"^\| `([^`]+)` \| (.*) \|$", render(data, "md"), re.MULTILINE)
+    signs = [(kernel, cell[0]) for kernel, cells in table for cell in cells.split(" | ")]
+    assert signs == [(kernel, "✓" if outcome == "pass" else "✗") for kernel, _, outcome, *_ in expected]

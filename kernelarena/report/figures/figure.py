@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
 
+import numpy as np
 import pandas as pd
 
 from kernelarena import metrics
@@ -73,8 +74,10 @@ class Material:
 
     @cached_property
     def cells(self) -> pd.DataFrame:
-        """One row a cell."""
-        return metrics.cells(self.view.data.verdicts, self.view.data.kernels)
+        """One row a cell. A speedup that is no ratio (of a time that was none) is not known."""
+        found = metrics.cells(self.view.data.verdicts, self.view.data.kernels)
+        ratio = (found["speedup"] > 0) & np.isfinite(found["speedup"])
+        return found.assign(speedup=found["speedup"].where(ratio))
 
     @property
     def platforms(self) -> list[str]:
