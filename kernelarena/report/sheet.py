@@ -9,7 +9,7 @@ from kernelarena.report import text
 from kernelarena.report.view import View
 from kernelarena.spec import Status, Verdict
 
-MOST_ROWS = 4_000
+MOST_ROWS = 3_000
 """Of the table; whoever needs more reads ``report.csv`` or ``report.json``."""
 
 _Figure = Callable[[Verdict], "tuple[str, float] | None"]

@@ -74,10 +74,17 @@ class Material:
 
     @cached_property
     def cells(self) -> pd.DataFrame:
-        """One row a cell. A speedup that is no ratio (of a time that was none) is not known."""
+        """One row a cell.
+
+        A speedup that is no ratio (of a time that was none) is not known. What beats the roofline, because its operands
+        lie in a cache, has an efficiency of 1, as the metrics demand: more than all there is to reach is no reach.
+        """
         found = metrics.cells(self.view.data.verdicts, self.view.data.kernels)
         ratio = (found["speedup"] > 0) & np.isfinite(found["speedup"])
-        return found.assign(speedup=found["speedup"].where(ratio))
+        known: pd.DataFrame = found.assign(
+            speedup=found["speedup"].where(ratio), architectural=found["architectural"].clip(lower=0, upper=1)
+        )
+        return known
 
     @property
     def platforms(self) -> list[str]:

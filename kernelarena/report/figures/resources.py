@@ -48,7 +48,7 @@ def _spec(known: pd.DataFrame, column: str, material: Material) -> Spec:
     title, unit, form = _QUANTITIES[column]
     if column == "shared_memory":
         known = known.assign(shared_memory=known["shared_memory"] / 1024)
-    x = chart.share(column, unit) if column == "occupancy" else chart.quantity(column, unit, scale={"padding": 10})
+    x = chart.share(column, unit) if column == "occupancy" else chart.quantity(column, unit)
     return strip(known, column, x, material.platforms, f"{title}, {unit}", form)
 
 

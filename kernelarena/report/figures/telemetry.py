@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 
 from kernelarena.report.figures import chart
@@ -55,7 +56,7 @@ def _frame(material: Material) -> pd.DataFrame:
         if verdict.telemetry is not None and verdict.evidence is Evidence.MEASURED
     ]
     frame: pd.DataFrame = pd.DataFrame(rows, columns=["kernel", "platform", "evidence", *_QUANTITIES])
-    typed: pd.DataFrame = frame.astype(dict.fromkeys(_QUANTITIES, "float64"))
+    typed: pd.DataFrame = frame.astype(dict.fromkeys(_QUANTITIES, "float64")).replace([np.inf, -np.inf], np.nan)
     return typed
 
 

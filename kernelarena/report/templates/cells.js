@@ -85,8 +85,8 @@ class Cells {
       this.body.replaceChildren(...shown.map((row) => row.element));
       this.shown = shown;
     }
-    this.count.textContent =
-      shown.length === this.rows.length ? `${shown.length} cells` : `${shown.length} of ${this.rows.length} cells`;
+    const every = `${this.rows.length} cell${this.rows.length === 1 ? "" : "s"}`;
+    this.count.textContent = shown.length === this.rows.length ? every : `${shown.length} of ${every}`;
     for (const head of this.heads) {
       const up = head.dataset.key === this.sort;
       const down = `-${head.dataset.key}` === this.sort;

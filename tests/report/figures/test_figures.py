@@ -106,6 +106,16 @@ def test_figures_that_are_no_numbers_are_left_out_and_break_nothing(make):
     json.dumps([panel.spec for figure in found for panel in figure.panels], allow_nan=False)
 
 
+def test_a_kernel_that_beats_the_roofline_from_a_cache_reaches_all_of_it(make):
+    verdicts = [
+        make.verdict("rope-half", chip, evidence=Evidence.MEASURED, efficiency=Efficiency(architectural=share))
+        for chip, share in (("mi300", 1.4), ("h100", 0.5))
+    ]
+    found, _ = figures(arrange(make.data(verdicts)))
+    (cascade,) = [figure for figure in found if figure.id == "cascade"]
+    assert [row["efficiency"] for row in rows(cascade.panels[0])] == [1.0, 0.5]
+
+
 def test_reach_counts_kernels_by_the_platforms_they_pass_on(made, measured):
     (panel,) = made["reach"].panels
     spreads = [row.spread[Evidence.MEASURED] for row in measured.rows]
