@@ -16,9 +16,11 @@ from kernelarena.spec import Evidence, Gate, Platform, Reason, Status, Sweep
 from tests.judge.test_judge import ADD_ONE
 
 PLUGIN = Path(__file__).resolve().parent / "plugin"
-sys.path.append(str(PLUGIN))  # where its distribution is installed
+sys.path.append(str(PLUGIN))  # where its distribution is installed; for nobody but this module
 
 from host_backend import MARK, REFUSE, REFUSE_OTHERS, HostDevice  # noqa: E402
+
+sys.path.remove(str(PLUGIN))
 
 SWEEP = Sweep.model_validate(
     {"hidden": {"count": 2}, "timing": {"enabled": False}, "deadlines": {"call": 20}, "cache": False}
@@ -42,6 +44,7 @@ def installed():
     """A distribution on the import path, of this process and of those that it starts."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", f"{PLUGIN}:{PLUGIN.parents[2]}")
+        patch.syspath_prepend(str(PLUGIN))
         backend_module._backend.cache_clear()
         threads = torch.get_num_threads()
         torch.set_num_threads(1)  # as in a worker; on a busy machine several wait for each other

@@ -1,26 +1,21 @@
-"""Backends with one fault each, and one without, over the host's processor; run by ``test_conformance.py``.
+"""Backends with one fault each, and two without, over the host's processor.
 
-``fails`` names the test of the suite that must notice, and the only one.
+``fails`` names the test of the suite that must notice, and the only one. ``test_conformance.py`` runs this, with
+``tests/judge/plugin`` on the path.
 """
 
 import atexit
 import os
-import sys
 import time
-from pathlib import Path
 
 import pytest
+from host_backend import HostBackend, HostDevice, Mark
 
 from kernelarena.judge.memory import HostExchange
 from kernelarena.platforms.backend import Access, Availability, Device
 from kernelarena.spec import Evidence
 from kernelarena.testing.backend import BackendConformance
 from kernelarena.testing.nursery import Nursery
-
-sys.path.append(str(Path(__file__).resolve().parents[1] / "judge" / "plugin"))
-
-from host_backend import HostBackend, HostDevice, Mark
-
 from tests.judge.test_measuring import PLATFORM
 
 NURSERY = Nursery()

@@ -9,16 +9,16 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
+PLUGIN = ROOT / "tests" / "judge" / "plugin"
 FAULTY = "tests/testing/faulty.py"
 
 
 @pytest.fixture(scope="module")
 def failures():
     """The tests that failed, by class; and the classes of which any passed."""
-    plugin = ROOT / "tests" / "judge" / "plugin"
     done = subprocess.run(
         [sys.executable, "-m", "pytest", FAULTY, "-q", "-rA", "--tb=line", "-p", "no:cacheprovider", "-p", "no:xdist"],
-        cwd=ROOT, env={**os.environ, "PYTHONPATH": f"{plugin}:{ROOT}"}, capture_output=True, text=True, check=False,
+        cwd=ROOT, env={**os.environ, "PYTHONPATH": f"{PLUGIN}:{ROOT}"}, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 1, done.stdout + done.stderr
     assert not re.search(r"^ERROR", done.stdout, re.M), done.stdout
@@ -30,7 +30,8 @@ def failures():
     return found
 
 
-def test_each_fault_fails_the_test_that_is_about_it(failures):
+def test_each_fault_fails_the_test_that_is_about_it(failures, monkeypatch):
+    monkeypatch.syspath_prepend(str(PLUGIN))
     from tests.testing import faulty
 
     suites = {name: suite for name, suite in vars(faulty).items() if name.startswith("Test")}
