@@ -124,15 +124,15 @@ def store(folder: Path, kernels: int, chips: list[str], shapes: int, seed: int) 
                 run.record(verdict(name, chip, shapes, rng, slower))
 
 
-def timed(*arguments: str) -> tuple[float, float]:
-    """Run ``kab-mc`` and return seconds and GiB at its peak."""
+def timed(*arguments: str) -> tuple[float, float, float]:
+    """Run ``kab-mc`` and return seconds, those of them that it computed, and GiB at its peak."""
     started = time.monotonic()
     process = subprocess.Popen([sys.executable, "-m", "kernelarena.cli", *arguments], stdout=subprocess.DEVNULL)
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
         raise SystemExit(f"kab-mc {' '.join(arguments)} ended with {process.returncode}")
-    return time.monotonic() - started, usage.ru_maxrss / 2**20
+    return time.monotonic() - started, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 2**20
 
 
 def main() -> None:
@@ -154,8 +154,8 @@ def main() -> None:
             "compare": ("compare", str(base), str(new), "--output", str(Path(folder, "comparison.html"))),
         }
         for name, arguments in jobs.items():
-            seconds, peak = timed(*arguments)
-            print(f"{name:<22} {seconds:6.1f} s  {peak:5.2f} GiB")
+            seconds, computed, peak = timed(*arguments)
+            print(f"{name:<22} {seconds:6.1f} s ({computed:.1f} s of CPU)  {peak:5.2f} GiB")
         for path in (*base.glob("report.*"), Path(folder, "comparison.html")):
             print(f"{path.name:<22} {path.stat().st_size / 2**20:6.1f} MiB")
 
