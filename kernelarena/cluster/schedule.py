@@ -26,6 +26,8 @@ from kernelarena.spec import Evidence, Reason, Status, Sweep, Verdict
 _POLL_S = 0.5
 """How long to wait for a verdict before looking at ``stopped`` again."""
 _CLOSE_S = 5.0
+_AHEAD = 6
+"""Cells that are compiled before a device has come to them."""
 _CALLS = 200
 """More calls than the gates make of any kernel: a judge that takes longer than all of them together hangs."""
 _WORTH_RETRYING = frozenset({Reason.WORKER_LOST, Reason.DEVICE_UNHEALTHY, Reason.INTERRUPTED})
@@ -245,12 +247,25 @@ class _Schedule:
     def _hand_out(self) -> None:
         for group in self._groups.values():
             for lane in group.lanes:
-                if lane.call is None and group.waiting:
-                    self._start(lane, group.waiting.popleft())
+                if lane.call is None and (item := self._next(group)) is not None:
+                    self._start(lane, item)
         if all(lane.call is None for lane in self._lanes()):
             last = next((group for group in self._groups.values() if group.last_tries), None)
             if last is not None:
                 self._start_alone(last.lanes[0], last.last_tries.popleft())
+
+    def _next(self, group: _Group) -> _Waiting | None:
+        """Take the next cell off a queue; what is built too early would only disturb what is timed meanwhile."""
+        for place, item in enumerate(group.waiting):
+            if item.then is None or self._ahead(item.then) < _AHEAD:
+                del group.waiting[place]
+                return item
+        return None
+
+    def _ahead(self, where: Placement) -> int:
+        """Count the cells that are built for some devices, or about to be, and not being judged yet."""
+        building = sum(lane.item is not None and lane.item.then == where for lane in self._lanes())
+        return building + len(self._groups[where].waiting)
 
     def _start_alone(self, lane: _Lane, item: _Waiting) -> None:
         """Try a cell in a fresh process, with no other worker there: whatever ends it now is its own doing."""

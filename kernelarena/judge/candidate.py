@@ -67,6 +67,7 @@ def serve(wire: Wire, scratch: str, quota: sandbox.Quota) -> None:
         obey = {
             "prepare": worker.prepare, "load": worker.load, "call": worker.call, "again": worker.again,
             "rehearse": worker.rehearse, "time": worker.time, "show": worker.show,
+            "record": worker.record, "repeat": worker.repeat,
             "built": worker.built,
         }[request["do"]]  # fmt: skip
         answer = obey(request, files)
@@ -261,6 +262,20 @@ class Candidate:
         except BaseException as error:
             return {"failed": describe(error)}
         return {"times": [[run.device, run.host, run.bound] for run in runs], "observed": seen}
+
+    def record(self, request: dict[str, Any], files: list[int]) -> dict[str, Any]:
+        """Record some calls, to be repeated as fast as the device can."""
+        assert self._rehearsal is not None
+        return {"recorded": self._rehearsal.record(request["calls"])}
+
+    def repeat(self, request: dict[str, Any], files: list[int]) -> dict[str, Any]:
+        """Repeat the recorded calls."""
+        assert self._rehearsal is not None
+        try:
+            self._rehearsal.repeat(request["times"])
+        except BaseException as error:
+            return {"failed": describe(error)}
+        return {"repeated": True}
 
     def show(self, request: dict[str, Any], files: list[int]) -> dict[str, Any]:
         """Return the outputs of one of the calls that were timed last."""

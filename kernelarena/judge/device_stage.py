@@ -16,6 +16,7 @@ from kernelarena.judge.memory import Exchange
 from kernelarena.judge.plain import is_deferred, outputs_of
 from kernelarena.judge.timed import Run, Stopwatch
 from kernelarena.platforms.backend import backend_for
+from kernelarena.platforms.opened import Recorder
 from kernelarena.platforms.watching import watched
 from kernelarena.spec import Platform, Reason
 from kernelarena.spec.base import Model
@@ -138,6 +139,20 @@ class DeviceStage:
             self._notice(Reason.OFF_STREAM_WORK, _OFF_STREAM)
         self._device.synchronise()
         return run
+
+    def record(self, work: Callable[[], object]) -> Callable[[], None] | None:
+        """Record work, to be done again without the host; None where that cannot be."""
+        if not isinstance(self._device, Recorder):
+            return None
+        self._device.synchronise()
+        return self._device.record(work, self._stream)
+
+    def repeat(self, replay: Callable[[], None], times: int) -> None:
+        """Have recorded work done so often, and wait for it."""
+        with self._device.on(self._stream):
+            for _ in range(times):
+                replay()
+        self._device.synchronise()
 
     def look_at_settings(self) -> None:
         """Take note of settings of the device that are not what they were before the kernel came."""

@@ -52,6 +52,7 @@ class Rehearsal:
         # Once for each place: what is made anew for each request would count by the judge's clock.
         self._calls = [partial(entry, *arguments) for arguments in places]
         self._results: deque[Any] = deque(maxlen=len(places))
+        self._replay: Callable[[], None] | None = None
 
     def time(self, first: int, runs: int, calls: int, *, flush: bool, pause: float) -> list[Run]:
         """Time some runs of so many calls each, beginning at a place and going round."""
@@ -62,6 +63,17 @@ class Rehearsal:
         return [
             self._stage.time(list(islice(order, calls)), self._results, flush=flush, pause=pause) for _ in range(runs)
         ]
+
+    def record(self, calls: int) -> bool:
+        """Record so many calls, to be repeated without the host; return whether that can be."""
+        order = list(islice(cycle(self._calls), calls))
+        self._replay = self._stage.record(lambda: [call() for call in order])
+        return self._replay is not None
+
+    def repeat(self, times: int) -> None:
+        """Have what was recorded done so often."""
+        assert self._replay is not None
+        self._stage.repeat(self._replay, times)
 
     def result(self, back: int) -> Any:
         """Return what one of the last calls returned; 1 is the last."""

@@ -6,8 +6,9 @@ and times of kernels rest on it.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     import torch
@@ -96,3 +97,17 @@ class OpenedDevice(Protocol):
 
     def scratch(self, size: int) -> torch.Tensor:
         """Return ``size`` bytes of its memory, for nothing but to be written."""
+
+
+@runtime_checkable
+class Recorder(Protocol):
+    """A device that can do recorded work again without the host, as graphs do; a backend need not offer it."""
+
+    def record(self, work: Callable[[], object], stream: Any) -> Callable[[], None] | None:
+        """Have some work queued on ``stream`` for a record, not for the device.
+
+        Returns
+        -------
+        callable or None
+            Queues all of it on the current stream at once; None where it cannot be recorded.
+        """

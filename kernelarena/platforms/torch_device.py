@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -147,3 +147,17 @@ class TorchDevice:
     def scratch(self, size: int) -> torch.Tensor:
         """Return ``size`` bytes of its memory, for nothing but to be written."""
         return torch.empty(size, dtype=torch.uint8, device=self.device)
+
+    def record(self, work: Callable[[], object], stream: Any) -> Callable[[], None] | None:
+        """Record work as a graph; None where the module has none, or the work waits for the device in between."""
+        make, within = getattr(self._module, "CUDAGraph", None), getattr(self._module, "graph", None)
+        if make is None or within is None:
+            return None
+        graph = make()
+        try:
+            with within(graph, stream=stream):
+                work()
+        except Exception:  # of any kind: the work is somebody's, and so is the module
+            return None
+        replay: Callable[[], None] = graph.replay
+        return replay

@@ -37,7 +37,7 @@ class Timing(Model):
     enabled: bool = True
     protocol: str = "kernelarena"
     """Or ``agentkernelarena``, that suite's 10 + 100 runs one after the other."""
-    seconds: Annotated[float, Field(gt=0)] = 0.5
+    seconds: Annotated[float, Field(gt=0)] = 0.25
     """After so long a shape gets no more samples than the protocol's least."""
 
 

@@ -207,3 +207,14 @@ def test_building_that_hangs_keeps_nothing_from_being_judged(sweep, log, monkeyp
     config = Sweep(deadlines=Deadlines(compile=2.0, call=1.0))
     verdicts = keyed(sweep(samples.cells({"a": "hang-built"}, ("h200",)), available=BESIDE, config=config))
     assert verdicts["a", "h200"].status is Status.PASS
+
+
+def test_nothing_is_built_long_before_it_is_needed(sweep, log, monkeypatch):
+    monkeypatch.setattr(module, "_AHEAD", 2)
+    verdicts = sweep(samples.cells({f"k{number}": "slow" for number in range(7)}, ("h200",)), available=BESIDE)
+    for judged in itertools.count(1):
+        if next(verdicts, None) is None:
+            break
+        assert len(built(log)) <= judged + 1 + 2, "one is being judged, and two are ready"
+    assert judged == 8
+    assert len(built(log)) == 7

@@ -28,6 +28,9 @@ AUDITED = 0.2
 SHORTEST_PAUSE = 100e-6
 LONGEST_PAUSE = 50e-3
 """Seconds; host code that takes longer is timed as it comes."""
+_RECORDED = 20
+"""Calls that are recorded, to be repeated."""
+_MOST_REPEATS = 10_000
 _MARGIN = 1.5
 _REMEMBERED = 0.8
 """Of what the host took, from run to run."""
@@ -191,6 +194,31 @@ class TimedArm:
     ) -> Request:
         """Have a single run timed; see `runs`."""
         return self._request(1, calls, flush, pause, audit)
+
+    def repeated(self, seconds: float, each: float) -> tuple[int, int, int] | None:
+        """Have recorded calls done for about so long, one after another as fast as the device can.
+
+        Parameters
+        ----------
+        seconds
+            For which the device is kept busy.
+        each
+            What a call takes, s.
+
+        Returns
+        -------
+        tuple of int or None
+            How many calls there were, and the judge's clock before and after them, monotonic ns; None where the calls
+            cannot be recorded.
+        """
+        for place in range(len(self._inputs)):
+            self._supply.fresh(place)
+        if self._ask({"do": "record", "calls": _RECORDED}).get("recorded") is not True:
+            return None
+        times = max(1, min(_MOST_REPEATS, round(seconds / (_RECORDED * each))))
+        began = time.monotonic_ns()
+        self._refuse(self._ask({"do": "repeat", "times": times}))
+        return times * _RECORDED, began, time.monotonic_ns()
 
     def _request(self, runs: int, calls: int, flush: bool, pause: float | None, audit: bool | None) -> Request:
         if pause is not None:

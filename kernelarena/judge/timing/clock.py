@@ -16,8 +16,8 @@ PAUSE = 20e-3
 LONGEST_PAUSE = 50e-3
 _WINDOW = 4e-3
 """Seconds of work that the shorter request should hold."""
-_MOST_CALLS = 64
-_REPEATED = 3
+_MOST_CALLS = 32
+_REPEATED = 2
 _TRIES = 3
 """So often is a kernel not believed before it is said."""
 _ALLOWED = 2.0

@@ -42,9 +42,6 @@ _MOST_BYTES = 1 << 30
 """Inputs of one shape; larger ones lie in fewer places."""
 _ENERGY_SECONDS = 0.3
 """For energy counters that change a few times a second, and power that is an average."""
-_MOST_EXECUTIONS = 5000
-_BUSY = 0.8
-"""Of the time over which energy is taken: the device's share, at least."""
 _SHARE_OF_MEMORY = 1 / 64
 """Of the device: a shape whose tensors take more is not timed."""
 
@@ -164,7 +161,7 @@ class Timer:
                 self._hold_against_the_clock(timing, arms, source)
         spent = None
         if timing.kernel is not None and shape == _largest(task):
-            spent = self._energy(arms[Arm.KERNEL], timing.kernel.median.value, source)
+            spent = self._energy(arms[Arm.KERNEL], timing.kernel.median.value)
         told = _told(shape, timing, claim(timing, self._floor), source, self._efficiency(task, shape, timing), name)
         return (
             told
@@ -179,17 +176,20 @@ class Timer:
         if why := slower_than_told(tellers[Arm.KERNEL], tellers[Arm.BASELINE]):
             raise TimingFailed(Finding(Reason.TIMER_TAMPERING, why))
 
-    def _energy(self, arm: TimedArm, told: float, source: DeviceSource) -> Energy | None:
-        """Return the energy of a call, from as many in a row as fill some time."""
+    def _energy(self, arm: TimedArm, told: float) -> Energy | None:
+        """Return the energy of a call, from as many in a row as fill some time.
+
+        Only where calls can be recorded, so that the device does nothing else and never waits for the host: what an
+        idle device takes is not the kernel's.
+        """
         if self._watch.sampler is None:
             return None
-        host = statistics.median(source.host[Arm.KERNEL])
-        calls = max(1, min(_MOST_EXECUTIONS, round(_ENERGY_SECONDS / max(told, host))))
-        request = arm.run(calls, flush=False, pause=0.0, audit=False)
+        done = arm.repeated(_ENERGY_SECONDS, told)
+        if done is None:
+            return None
+        calls, began, ended = done
         self._watch.look()
-        if request.runs[0].device * calls < _BUSY * (request.ended - request.began) * 1e-9:
-            return None  # what an idle device takes is not the kernel's
-        spent = energy(self._watch.samples, request.began, request.ended, self._watch.sampler.facts)
+        spent = energy(self._watch.samples, began, ended, self._watch.sampler.facts)
         return None if spent is None else spent.per(calls)
 
     def _bound(self, task: TaskSource, shape: Shape) -> Bound | None:
