@@ -16,7 +16,7 @@ from typing import Any
 
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_flatten, tree_map_only
+from torch.utils._pytree import tree_map_only
 
 from kernelarena.platforms.persona.account import Observed
 from kernelarena.platforms.persona.handed import Handed
@@ -180,7 +180,7 @@ class Observer(TorchDispatchMode):  # type: ignore[no-untyped-call]
                 made = func.decompose(*args, **kwargs)
             if made is not NotImplemented:
                 return made
-        sources = [leaf for leaf in tree_flatten((args, kwargs))[0] if isinstance(leaf, torch.Tensor)]
+        sources = tensors_in(args, kwargs)
         written = _written(func, args, kwargs)
         passed_on = 0 if self._provenance is None else self._provenance.used(sources, written)
         try:
@@ -189,7 +189,7 @@ class Observer(TorchDispatchMode):  # type: ignore[no-untyped-call]
             if isinstance(error, MemoryError) or "DefaultCPUAllocator" in str(error):
                 raise torch.OutOfMemoryError(f"out of memory on the device: {func.overloadpacket}") from None
             raise
-        results = [leaf for leaf in tree_flatten(made)[0] if isinstance(leaf, torch.Tensor)]
+        results = tensors_in(made)
         self._enter(sources, results)
         self._account(func, args, kwargs, sources, results, written, made)
         if self._provenance is not None and not (func.is_view or (func.overloadpacket in _METADATA and not written)):
@@ -228,8 +228,7 @@ class Observer(TorchDispatchMode):  # type: ignore[no-untyped-call]
             made = func(*meta_args, **meta_kwargs)
         except (NotImplementedError, RuntimeError):
             return func(*args, **kwargs)
-        leaves = [leaf for leaf in tree_flatten(made)[0] if isinstance(leaf, torch.Tensor)]
-        size = sum(leaf.numel() * leaf.element_size() for leaf in leaves)
+        size = sum(leaf.numel() * leaf.element_size() for leaf in tensors_in(made))
         if self._memory is not None and size > self._memory:
             raise torch.OutOfMemoryError(
                 f"out of memory on the device: tried to allocate {size} bytes of {self._memory}"
@@ -251,12 +250,13 @@ class Observer(TorchDispatchMode):  # type: ignore[no-untyped-call]
         self, func: Any, args: Any, kwargs: Any, sources: list[Any], results: list[Any], written: list[Any], made: Any
     ) -> None:
         packet = func.overloadpacket
+        if packet in _ALLOCATE:
+            return
         origins = [entry for entry in map(self.ledger.find, sources) if entry is not None]
         if packet in _LOOKS or (packet in _MOVE and sum(result.numel() for result in results) == 1):
-            self.observed.read(
-                origins
-            )  # or it is taken along, a single number: what is made of it counts where it goes
-        if func.is_view or packet in _METADATA or packet in _ALLOCATE:
+            # Or it is taken along, a single number: what is made of it counts where it goes.
+            self.observed.read(origins)
+        if func.is_view or packet in _METADATA:
             return
         targets = [entry for entry in map(self.ledger.find, (*results, *written)) if entry is not None]
         name = func._schema.name
@@ -264,14 +264,13 @@ class Observer(TorchDispatchMode):  # type: ignore[no-untyped-call]
             self._overwrite(written, origins if packet is _aten.copy_ else [])
             return
         outputs = _outputs(func)
-        given = (args, [value for name, value in kwargs.items() if name not in outputs])
-        inputs = [leaf for leaf in tree_flatten(given)[0] if isinstance(leaf, torch.Tensor)]
+        inputs = tensors_in(args, [value for name, value in kwargs.items() if name not in outputs])
         read = [entry for entry in map(self.ledger.find, inputs) if entry is not None]
         from_kernel = [entry.launched or entry.derived if packet in _MOVE else entry.from_kernel for entry in read]
         if any(from_kernel) or name in self.exempt:
             _mark_derived(targets)
         else:
-            self._replace(tree_flatten([kwargs.get(output) for output in outputs])[0])
+            self._replace(tensors_in([kwargs.get(output) for output in outputs]))
         if packet in _MOVE or func.namespace not in FRAMEWORK:
             _pass_on(read, targets)
         elif targets:  # what returns no tensor could be no output
@@ -372,15 +371,37 @@ def _allocated(args: Any) -> int:
     return args[0].numel() if args and isinstance(args[0], torch.Tensor) else 1
 
 
+def tensors_in(*values: Any) -> list[Any]:
+    """Return the tensors among an operator's arguments or results, in order.
+
+    These are nested in lists, tuples and dictionaries at most; torch's own walk over trees of any kind takes longer
+    than the operator.
+    """
+    found: list[Any] = []
+    for value in values:
+        if isinstance(value, torch.Tensor):
+            found.append(value)
+        elif isinstance(value, list | tuple):
+            found += tensors_in(*value)
+        elif isinstance(value, dict):
+            found += tensors_in(*value.values())
+    return found
+
+
 def _written(func: Any, args: Any, kwargs: Any) -> list[Any]:
     """Return the tensors that the operator's schema says it writes to."""
-    written = []
-    for index, argument in enumerate(func._schema.arguments):
-        if argument.alias_info is None or not argument.alias_info.is_write:
-            continue
-        value = args[index] if index < len(args) else kwargs.get(argument.name)
-        written += [leaf for leaf in tree_flatten(value)[0] if isinstance(leaf, torch.Tensor)]
-    return written
+    places = _writes(func)
+    return tensors_in(*(args[index] if index < len(args) else kwargs.get(name) for index, name in places))
+
+
+@cache
+def _writes(func: Any) -> tuple[tuple[int, str], ...]:
+    """Return place and name of the arguments that an operator writes to."""
+    return tuple(
+        (index, argument.name)
+        for index, argument in enumerate(func._schema.arguments)
+        if argument.alias_info is not None and argument.alias_info.is_write
+    )
 
 
 def _returned(func: Any, written: list[Any]) -> Any:
