@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from kernelarena.metrics import RAN, Rate, pass_rates, portability, reasons
+from kernelarena.metrics import RAN, Counts, Rate, by_platform, pass_rates, portability, reasons
 from kernelarena.report import words
 from kernelarena.report.text import listing, plural
 from kernelarena.spec import Evidence, Reason, ReasonGroup, RunData, Status, Verdict
@@ -21,7 +21,9 @@ def sentences(data: RunData) -> list[str]:
     """
     if not data.verdicts:
         return ["Nothing has been judged yet."]
-    return [text for text in (_where(data), _everywhere(data), _losses(data.verdicts)) if text]
+    counted = by_platform(data.verdicts)
+    rates = {evidence: _rates(data, counted, evidence) for evidence in Evidence}
+    return [text for text in (_where(rates), _everywhere(data, rates), _losses(data.verdicts)) if text]
 
 
 def unknown(data: RunData) -> str | None:
@@ -60,20 +62,15 @@ def isolation(data: RunData) -> str | None:
     return f"Isolation of kernels: without {listing(layers)}."
 
 
-def _rates(data: RunData, evidence: Evidence) -> dict[str, Rate]:
+def _rates(data: RunData, counted: Mapping[str, Counts], evidence: Evidence) -> dict[str, Rate]:
     """Pass rates with that evidence, by platform in the order of the columns."""
-    found = {}
-    for platform in data.manifest.platforms:
-        rates = pass_rates(verdict for verdict in data.verdicts if verdict.platform == platform)
-        if evidence in rates:
-            found[platform] = rates[evidence]
-    return found
+    known = {platform: counted[platform].rates for platform in data.manifest.platforms if platform in counted}
+    return {platform: rates[evidence] for platform, rates in known.items() if evidence in rates}
 
 
-def _where(data: RunData) -> str:
+def _where(by_evidence: Mapping[Evidence, dict[str, Rate]]) -> str:
     parts = []
-    for evidence in Evidence:
-        rates = _rates(data, evidence)
+    for evidence, rates in by_evidence.items():
         if not rates:
             continue
         (platform, rate), *rest = rates.items()
@@ -103,11 +100,11 @@ def _range(rates: dict[str, Rate]) -> str:
     return f"between {low.passed} of {plural(low.total, 'kernel')} ({worst}) and {high.passed} of {high.total} ({best})"
 
 
-def _everywhere(data: RunData) -> str:
+def _everywhere(data: RunData, by_evidence: Mapping[Evidence, dict[str, Rate]]) -> str:
     spreads = portability(data.verdicts)
     parts = []
-    for evidence in Evidence:
-        platforms = len(_rates(data, evidence))
+    for evidence, rates in by_evidence.items():
+        platforms = len(rates)
         if platforms < 2:
             continue
         known = [spread[evidence] for spread in spreads.values() if evidence in spread]

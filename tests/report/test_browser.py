@@ -121,6 +121,19 @@ def test_a_reason_leads_to_its_cells(browser, pages, measured):
     assert len(browser.run(ROWS)) == sum(v.reason == reason for v in measured.verdicts) > 0
 
 
+def test_a_mark_of_a_kernel_leads_to_its_cells(browser, pages, measured):
+    from selenium.webdriver import ActionChains
+
+    browser.open(pages["measured"])
+    browser.run("document.querySelector('#figure-roofline').scrollIntoView()")
+    dot = browser.driver.find_element("css selector", "[data-spec=roofline-0] .mark-symbol path")
+    ActionChains(browser.driver).move_to_element(dot).click().perform()
+    browser.until("return location.hash.startsWith('#cells?q=')")
+    ((kernel, _, platform, *_),) = browser.run(ROWS)
+    assert any((v.kernel, v.platform) == (kernel, platform) and v.efficiency for v in measured.verdicts)
+    assert browser.logged() == []
+
+
 def test_a_cell_of_the_matrix_leads_to_what_is_known_of_it(browser, pages, measured):
     failed = next(v for v in measured.verdicts if v.status is Status.FAIL)
     place = anchor("cell", failed.kernel, failed.platform)

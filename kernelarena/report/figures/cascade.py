@@ -51,8 +51,17 @@ def _spec(rows: list[dict[str, object]], field: str) -> Spec:
     x = {"field": "n", "type": "ordinal", "title": "platforms, a kernel’s best first", "axis": {"labelAngle": 0}}
     tip = chart.told(kernel="kernel", n="n", platform="platform", **{field: f"{field}|.2f"})
     lines = {
-        "mark": {"type": "line", "strokeWidth": 1, "opacity": 0.35, "color": "var(--c1)", "point": {"size": 14}},
-        "encoding": {"y": chart.share(field), "detail": {"field": "kernel"}, "tooltip": tip},
+        "params": [
+            {"name": "near", "select": {"type": "point", "on": "pointerover", "fields": ["kernel"], "nearest": False}}
+        ],
+        "mark": {"type": "line", "color": "var(--c1)", "point": {"size": 14}},
+        "encoding": {
+            "y": chart.share(field),
+            "detail": {"field": "kernel"},
+            "opacity": {"condition": {"param": "near", "empty": False, "value": 1}, "value": 0.35},
+            "strokeWidth": {"condition": {"param": "near", "empty": False, "value": 2.5}, "value": 1},
+            "tooltip": tip,
+        },
     }
     middle = {
         "mark": {"type": "line", "strokeWidth": 3, "color": "var(--ink)", "point": {"size": 50, "color": "var(--ink)"}},

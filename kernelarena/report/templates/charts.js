@@ -27,6 +27,7 @@ class Charts {
       renderer: "svg",
       ast: true,
       actions: false,
+      tooltip: { theme: matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light" },
       config,
     });
     this.views.set(place, drawn);
