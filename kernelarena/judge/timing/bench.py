@@ -17,11 +17,12 @@ from kernelarena.judge.gates import Venue, load
 from kernelarena.judge.inspection import Inspector
 from kernelarena.judge.sandbox import Quota
 from kernelarena.judge.session import CandidateEnded, Session
-from kernelarena.judge.timing.arm import BaselineFailed, TimedArm, TimingFailed
+from kernelarena.judge.timing.arm import BaselineFailed, TimingFailed
 from kernelarena.judge.timing.baseline import NAME, eager
-from kernelarena.judge.timing.gate import Side, Timer, failed, over_shapes, quickest
+from kernelarena.judge.timing.gate import Side, Timer, failed, over_shapes
 from kernelarena.judge.timing.marks import Marks, marks_of
-from kernelarena.judge.timing.source import DeviceSource, Watch
+from kernelarena.judge.timing.pairs import Member, time_pair
+from kernelarena.judge.timing.source import Watch
 from kernelarena.judge.zygote import Zygote
 from kernelarena.platforms.backend import Device
 from kernelarena.platforms.opened import OpenedDevice
@@ -31,8 +32,6 @@ from kernelarena.protocol.timing import (
     NoiseFloor,
     Precision,
     TimingProtocol,
-    calls_per_sample,
-    measure,
     timing_protocol,
 )
 from kernelarena.spec import Kernel, Shape, Status, Sweep, TaskSource, Telemetry, TimedShape
@@ -113,12 +112,12 @@ class TimingBench:
         """
         timed: list[TimedShape] = []
         protocol = protocol_of(sweep)
-        watch = self._watching()
+        watch = self.watching()
         began = time.monotonic_ns()
         try:
             baseline = self._baseline(zygote, task, sweep)
-            floor = self._floor(zygote, protocol, sweep)
-            timer = Timer(self._venue, protocol, watch, floor, self._marks, self._memory, hidden_seed)
+            floor = self.floor(zygote, protocol, sweep)
+            timer = Timer(self._venue, protocol, watch, floor, self.marks, self._memory, hidden_seed)
             mine = Side(kernel.id, Inspector(session, kernel, task, sweep.deadlines.call))
             timed.extend(timer.time(kernel, task, mine, baseline))
         except TimingFailed as failure:
@@ -131,10 +130,12 @@ class TimingBench:
         return over_shapes(timed, NAME) | self._telemetry(watch, began, timed)
 
     @cached_property
-    def _marks(self) -> Marks:
+    def marks(self) -> Marks:
+        """How good the device's marks are."""
         return marks_of(self._opened)
 
-    def _watching(self) -> Watch:
+    def watching(self) -> Watch:
+        """Return the device's telemetry, from now on."""
         if self._watch is None:
             sampler = None
             with contextlib.suppress(TelemetryUnavailable):  # said once, by the sampler
@@ -174,7 +175,14 @@ class TimingBench:
         if (known := self._baselines.pop(task.digest, None)) is not None:
             known[0].close()
 
-    def _floor(self, zygote: Zygote, protocol: TimingProtocol, sweep: Sweep) -> NoiseFloor:
+    def floor(self, zygote: Zygote, protocol: TimingProtocol, sweep: Sweep) -> NoiseFloor:
+        """Return the run's noise floor, which is measured once.
+
+        Raises
+        ------
+        BaselineFailed
+            If no pair of identical kernels could be timed.
+        """
         if protocol.name not in self._floors:
             self._floors[protocol.name] = self._pairs(zygote, protocol, sweep)
         return self._floors[protocol.name]
@@ -183,7 +191,7 @@ class TimingBench:
         """Time a kernel beside itself, in a process of its own each, as kernels and baselines are."""
         rng = Random(0)
         timings = []
-        watch = self._watching()
+        watch = self.watching()
         with ExitStack() as until:
             sides = {}
             for arm in Arm:
@@ -194,15 +202,8 @@ class TimingBench:
             for seconds in _PAIRS:
                 shape = Shape(dims={"N": max(1, int(bandwidth * seconds / 8))}, dtype="float32")
                 problems = [self._venue.problems.problem(health.TASK, shape, seed) for seed in range(2)]
-                with ExitStack() as both:
-                    arms = {
-                        arm: both.enter_context(
-                            TimedArm(side.inspector, problems, self._venue.exchange, rng, self._marks, trusted=True)
-                        )
-                        for arm, side in sides.items()
-                    }
-                    calls = calls_per_sample(min(map(quickest, arms.values())), self._marks.step)
-                    timings.append(measure(DeviceSource(arms, calls, watch), protocol, rng))
+                members = {arm: Member(side.inspector, problems) for arm, side in sides.items()}
+                timings.append(time_pair(members, self._venue.exchange, self.marks, watch, protocol, rng))
         try:
             return NoiseFloor.measured(timings)
         except ValueError:
