@@ -124,14 +124,6 @@ class View:
             groups.setdefault(failure.first.kernel, []).append(failure)
         return list(groups.items())
 
-    @property
-    def passing_rows(self) -> list[tuple[str, list[Verdict]]]:
-        """The cells that pass by kernel, in the order of the rows."""
-        groups: dict[str, list[Verdict]] = {}
-        for verdict in self.with_status(Status.PASS):
-            groups.setdefault(verdict.kernel, []).append(verdict)
-        return list(groups.items())
-
     def with_status(self, *statuses: Status) -> list[Verdict]:
         """Return the cells that ended so."""
         return [verdict for verdict in self.data.verdicts if verdict.status in statuses]
