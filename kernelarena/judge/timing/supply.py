@@ -68,21 +68,19 @@ class Supply:
     def fresh(self, place: int) -> None:
         """Write inputs that were never there before: some rows of one problem, the rest of another.
 
-        Half of the rows that change keep their ends, by which somebody may know them again.
+        Every other time the rows that change keep their ends, by which somebody may know them again.
         """
         one, other = self._rng.sample(range(len(self._images)), 2)
+        inner = self._rng.random() < 0.5
         memory = self._places[place].memory
         memory.bytes.copy_(self._images[one])
         for ours, theirs in zip(self._ours[place], self._theirs[other], strict=True):
             count, width = ours.shape
             changed = -(-count // (_ROWS if width > 1 else _ELEMENTS))
             chosen = torch.randint(count, (changed,), generator=self._chance, device=ours.device)
-            whole, inner = chosen.tensor_split(2)
-            if width <= _ENDS:
-                whole, inner = chosen, chosen[:0]
-            ours.index_copy_(0, whole, theirs.index_select(0, whole))
-            if inner.numel():
-                ours[:, 1:-1].index_copy_(0, inner, theirs[:, 1:-1].index_select(0, inner))
+            if inner and width > _ENDS:
+                ours, theirs = ours[:, 1:-1], theirs[:, 1:-1]
+            ours.index_copy_(0, chosen, theirs.index_select(0, chosen))
         memory.publish()
 
 
