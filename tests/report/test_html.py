@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from kernelarena import report as package
+from kernelarena.report.figures.chart import COLOURS
 from kernelarena.report.html import anchor, render
 from kernelarena.report.phrases import grid, launched, moment, needs
 from kernelarena.report.view import arrange
@@ -253,6 +254,21 @@ def _luminance(colour):
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
+def _contrast(one, other):
+    bright, dim = sorted((_luminance(one), _luminance(other)), reverse=True)
+    return (bright + 0.05) / (dim + 0.05)
+
+
+@pytest.mark.parametrize("name", ["light", "dark", "print"])
+def test_marks_and_edges_stand_out_from_the_page(name):
+    """WCAG 2.2, success criterion 1.4.11: a contrast of at least 3 for what is no text and has to be seen."""
+    palette = _palettes()[name]
+    drawn = [colour for colour in palette if re.fullmatch(r"c\d+|edge|pass-bar", colour)]
+    assert len(drawn) == COLOURS + 2
+    low = {colour: round(_contrast(palette[colour], palette["surface"]), 2) for colour in drawn}
+    assert not {colour: contrast for colour, contrast in low.items() if contrast < 3}
+
+
 @pytest.mark.parametrize("name", ["light", "dark", "print"])
 def test_text_stands_out_from_what_is_behind_it(name):
     """WCAG 2.2, success criterion 1.4.3: a contrast of at least 4.5 for text of any size."""
@@ -263,8 +279,6 @@ def test_text_stands_out_from_what_is_behind_it(name):
     pairs += [(s, f"{s}-{e}") for s in ("pass", "fail") for e in ("compiled", "emulated", "measured")]
     low = {}
     for ink, ground in pairs:
-        bright, dim = sorted((_luminance(palette[ink]), _luminance(palette[ground])), reverse=True)
-        contrast = (bright + 0.05) / (dim + 0.05)
-        if contrast < 4.5:
+        if (contrast := _contrast(palette[ink], palette[ground])) < 4.5:
             low[ink, ground] = round(contrast, 2)
     assert not low

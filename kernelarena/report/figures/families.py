@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kernelarena.metrics import Rate
+from kernelarena.metrics import Generalisation, Rate
 from kernelarena.report.figures import chart
 from kernelarena.report.figures.figure import Figure, Material, Missing, Numbers, Panel, Spec
 from kernelarena.report.text import percent, plural
@@ -46,10 +46,8 @@ def _gaps(material: Material) -> str:
     return "; ".join(parts[:3]) + (f", and {plural(left, 'more platform')} below" if left > 0 else "")
 
 
-def _rows(platform: str, found: object) -> list[dict[str, object]]:
-    from kernelarena.metrics import Generalisation
-
-    if not isinstance(found, Generalisation):
+def _rows(platform: str, found: Generalisation | None) -> list[dict[str, object]]:
+    if found is None:
         return []
     lines: dict[str, Rate] = {_VISIBLE: found.visible, _HIDDEN: found.hidden}
     lines |= {family.value: found.families[family] for family in HIDDEN_FAMILIES if family in found.families}
