@@ -9,7 +9,7 @@ import pandas as pd
 from kernelarena.report.figures import chart
 from kernelarena.report.figures.figure import Spec
 
-MOST_DOTS = 800
+MOST_DOTS = 400
 """Of one chart; of more cells, every n-th is drawn."""
 _LINE = 34
 _GOLDEN = 0.618034
