@@ -27,6 +27,7 @@ def compile_gate(
     sweep: Sweep,
     *,
     keep: bool = False,
+    ahead: bool = False,
 ) -> tuple[dict[str, Any], Built]:
     """Build a kernel for a platform on every visible shape and hold it against the chip's limits.
 
@@ -38,6 +39,8 @@ def compile_gate(
         What is judged, by what, for which chip, and with which deadline.
     keep
         Whether what is built will be run, by a process that need not build it once more.
+    ahead
+        Whether to build also what shapes other than the published ones may need, which takes several times as long.
 
     Returns
     -------
@@ -48,7 +51,7 @@ def compile_gate(
     decision = compile_cache.load(key) if sweep.cache else None
     cached = decision is not None
     if decision is None:
-        decision, files = _decide(zygote(), kernel, task, platform, sweep, keep)
+        decision, files = _decide(zygote(), kernel, task, platform, sweep, keep=keep, ahead=ahead)
         if sweep.cache and decision.reason not in _NOT_REMEMBERED:
             compile_cache.store(key, decision)
             if keep:
@@ -77,12 +80,12 @@ _NOT_REMEMBERED = (Reason.COMPILE_TIMEOUT, Reason.OUT_OF_MEMORY, Reason.CRASH, R
 
 
 def _decide(
-    zygote: Zygote, kernel: Kernel, task: TaskSource, platform: Platform, sweep: Sweep, keep: bool
+    zygote: Zygote, kernel: Kernel, task: TaskSource, platform: Platform, sweep: Sweep, *, keep: bool, ahead: bool
 ) -> tuple[Decision, dict[str, bytes]]:
     from kernelarena.judge.answer import acted
     from kernelarena.judge.outline import compile_job  # imports torch, which an answer from the cache does not need
 
-    job = compile_job(kernel, task, platform, ahead=keep)
+    job = compile_job(kernel, task, platform, ahead=ahead)
     events: list[object] = []
     files: dict[str, bytes] = {}
     ended, said = None, ()

@@ -96,7 +96,7 @@ class Judge:
             As of :meth:`judge`; nothing happens unless ``sweep.cache``, where results are kept.
         """
         if sweep.cache:
-            compile_gate(lambda: self._zygote(Mode.COMPILE, ()), kernel, task, platform, sweep, keep=True)
+            compile_gate(lambda: self._zygote(Mode.COMPILE, ()), kernel, task, platform, sweep, keep=True, ahead=True)
 
     def _found(
         self,

@@ -16,16 +16,33 @@ from pydantic import Field
 
 from kernelarena.errors import InputError
 from kernelarena.judge import Judge
-from kernelarena.spec import Deadlines, Hidden, Kernel, Language, Platform, Reason, Status, Sweep, TaskSource, Verdict
+from kernelarena.spec import (
+    Deadlines,
+    Hidden,
+    Kernel,
+    Language,
+    Platform,
+    Reason,
+    Status,
+    Sweep,
+    TaskSource,
+    Timing,
+    Verdict,
+)
 from kernelarena.spec.base import Identifier, Model, StrEnum
 from kernelarena.spec.catalogue import load_tasks
+from kernelarena.spec.sweep import Timing
 from kernelarena.spec.yamlfile import read
 
 CHEATS = Path(__file__).parent / "cheats"
 COMMON = CHEATS / "common"
 SEED = 3
-SWEEP = Sweep(hidden=Hidden(count=2), deadlines=Deadlines(call=10), cache=False)
+SWEEP = Sweep(
+    hidden=Hidden(count=2), deadlines=Deadlines(call=10), cache=False, timing=Timing(enabled=False, seconds=0.05)
+)
 """Few hidden shapes: the corpus is about how kernels are called, not about what they are called with."""
+TIMED = ("caching", "clocks", "phases", "streams-and-deferral")
+"""Groups with cheats that may be honest until they are timed; the others must be caught before."""
 _BUDGET = {"elements": 2048, "outer": 16}
 """Of a trial on a platform that has one: less than it allows, for the same reason."""
 
@@ -75,6 +92,11 @@ class Specimen:
     about: Cheat
     cheat: Kernel
     honest: Kernel
+
+    @property
+    def group(self) -> str:
+        """Its kind, as the corpus is sorted."""
+        return self.name.partition("/")[0]
 
     def suits(self, platform: Platform) -> bool:
         """Return whether it can be tried on ``platform``."""
@@ -162,7 +184,8 @@ def judged(judge: Judge, found: list[Specimen], platform: Platform, seed: int = 
     platform = small_platform(platform)
     for one in found:
         task = small_task(load()[one.about.task])
-        cheat, honest = (judge.judge(kernel, task, platform, SWEEP, seed) for kernel in (one.cheat, one.honest))
+        sweep = SWEEP.model_copy(update={"timing": SWEEP.timing.model_copy(update={"enabled": one.group in TIMED})})
+        cheat, honest = (judge.judge(kernel, task, platform, sweep, seed) for kernel in (one.cheat, one.honest))
         yield Outcome(one, cheat, honest)
 
 

@@ -19,10 +19,10 @@ def zygote():
 
 @pytest.fixture
 def gate(zygote, kernel, platforms):
-    def run(**changes):
+    def run(ahead=False, **changes):
         subject = kernel(PREAMBLE + BODY, task="add_one", language="triton")
         sweep = SMALL.model_copy(update=changes)
-        return compile_gate(lambda: zygote, subject, ADD_ONE, platforms["h100"], sweep, keep=True)
+        return compile_gate(lambda: zygote, subject, ADD_ONE, platforms["h100"], sweep, keep=True, ahead=ahead)
 
     return run
 
@@ -47,7 +47,7 @@ def test_the_cache_remembers_them_with_the_decision(gate, monkeypatch, tmp_path)
 
 def test_what_other_layouts_and_odd_sizes_need_is_built_ahead(gate):
     """Sizes and addresses that are multiples of sixteen are compiled apart from others."""
-    fields, files = gate()
+    fields, files = gate(ahead=True)
     published = len(fields["launches"])
     assert sum(name.endswith(".cubin") for name in files) > published > 0
 
@@ -57,5 +57,5 @@ def test_nothing_is_concluded_from_what_is_built_ahead(zygote, kernel, platforms
     ends = "\n\ncalls = []\n\n\ndef entry(x):\n    calls.append(1)\n    if len(calls) > 4:\n        os._exit(3)\n"
     body = f"\nimport os{ends}    return run(x, torch.empty_like(x))\n"
     subject = kernel(PREAMBLE + body, task="add_one", language="triton")
-    fields, _ = compile_gate(lambda: zygote, subject, ADD_ONE, platforms["h100"], SMALL, keep=True)
+    fields, _ = compile_gate(lambda: zygote, subject, ADD_ONE, platforms["h100"], SMALL, keep=True, ahead=True)
     assert fields["status"] is Status.PASS, fields["detail"]
