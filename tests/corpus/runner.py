@@ -26,7 +26,6 @@ from kernelarena.spec import (
     Status,
     Sweep,
     TaskSource,
-    Timing,
     Verdict,
 )
 from kernelarena.spec.base import Identifier, Model, StrEnum
