@@ -17,8 +17,7 @@ _WORDS = {"written": "written for it", "carried": "carried to it"}
 def make(material: Material) -> Figure | Missing:
     """Return the success of kernels at home and abroad by platform, a chart for each kind of evidence."""
     found = metrics.agent_friendliness(material.cells)
-    both = found.groupby("evidence")["origin"].nunique() == len(_WORDS)
-    found = found[found["evidence"].isin(both.index[both])]
+    found = found[found.groupby(["evidence", "platform"])["origin"].transform("nunique") == len(_WORDS)]
     if found.empty:
         return Missing(ID, TITLE, "No platform has both kernels that were written for it and kernels carried to it.")
     found = found.assign(origin=found["origin"].map(_WORDS))

@@ -174,6 +174,16 @@ def test_of_many_cells_some_are_drawn_and_the_median_is_of_all(monkeypatch, meas
     assert few.panels[0].spec["layer"][1]["data"] == every.panels[0].spec["layer"][1]["data"]
 
 
+def test_authors_are_compared_only_on_platforms_that_have_both_kinds(made, make):
+    for panel in made["authors"].panels:
+        assert {row["platform"] for row in rows(panel)} <= set(runs.HOMES)
+        origins = {(row["platform"], row["origin"]) for row in rows(panel)}
+        assert len(origins) == 2 * len({platform for platform, _ in origins})
+    one_sided = [make.verdict("rope-half", "h100"), make.verdict("rope-half", "mi300")]
+    _, missing = figures(arrange(make.data(one_sided)))
+    assert "authors" in {one.id for one in missing}
+
+
 def test_telemetry_says_what_no_device_told(measured):
     from kernelarena.report.figures import telemetry
 
