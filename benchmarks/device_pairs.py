@@ -15,7 +15,7 @@ of its own; starting one takes longer than timing a pair."""
 
 
 class Pairs:
-    """Pairs of durations from ``shortest`` to ``longest``.
+    """Pairs of which the faster takes from ``shortest`` to ``longest`` seconds.
 
     Parameters
     ----------
@@ -23,12 +23,15 @@ class Pairs:
         The device.
     shortest, longest
         s.
+    slowest
+        The greatest slowdown that is asked for.
     """
 
-    def __init__(self, rig: Rig, shortest: float, longest: float) -> None:
+    def __init__(self, rig: Rig, shortest: float, longest: float, slowest: float) -> None:
         self._rig = rig
         self._shortest = shortest
         self._longest = longest
+        self._slowest = slowest
         self._curves: dict[str, Curve] = {}
 
     @staticmethod
@@ -68,5 +71,5 @@ class Pairs:
 
     def _curve(self, name: str) -> Curve:
         if name not in self._curves:
-            self._curves[name] = self._rig.curve(KNOWN[name], self._longest)
+            self._curves[name] = self._rig.curve(KNOWN[name], self._longest * self._slowest)
         return self._curves[name]

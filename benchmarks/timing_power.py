@@ -96,7 +96,7 @@ def measured(
     from benchmarks.rig import opened, platform_named
 
     with opened(platform_named(options.platform, parser), parser, options.seed) as rig:
-        pairs = Pairs(rig, SHORTEST, LONGEST)
+        pairs = Pairs(rig, SHORTEST, LONGEST, max(slowdowns))
         floor = rig.floor()
         for slowdown in slowdowns:
             for name, count in pairs.kernels(slowdown, options.pairs).items():
@@ -123,11 +123,12 @@ def main() -> None:
     if options.json:
         json.dump([vars(row) for row in rows], sys.stdout, indent=1)
         return
-    print(
-        f"{'':14}{'slowdown':>9}{'pairs':>7}{'faster':>8}{'slower':>8}{'none':>6}{'unknown':>9}"
-        f"{'samples':>9}{'seconds':>9}{'floor':>8}"
-    )
-    for row in rows:
+    for number, row in enumerate(rows):
+        if number == 0:
+            print(
+                f"{'':14}{'slowdown':>9}{'pairs':>7}{'faster':>8}{'slower':>8}{'none':>6}{'unknown':>9}"
+                f"{'samples':>9}{'seconds':>9}{'floor':>8}"
+            )
         none = row.pairs - row.faster - row.slower - row.unknown
         print(
             f"{row.of:14}{row.slowdown:9.4f}{row.pairs:7}{row.faster:8}{row.slower:8}{none:6}{row.unknown:9}"

@@ -1,22 +1,10 @@
-"""Known kernels and the rig, on a device that a backend of another distribution brings; no duration is asserted."""
+"""Kernels whose time is known: what they compute, and how much of them takes how long."""
 
 import pytest
 import torch
 
-from benchmarks.device_pairs import Pairs
-from benchmarks.known_kernels import ELEMENTWISE, KNOWN, LOOP, Curve, curve
-from benchmarks.rig import Rig
-from benchmarks.timing_power import counted
-from kernelarena.protocol.timing import Stop
+from benchmarks.known_kernels import KNOWN, LOOP, Curve, curve
 from kernelarena.spec import Language
-from tests.judge.test_measuring import installed  # noqa: F401
-from tests.judge.timing.test_gate import CHIP
-
-
-@pytest.fixture(scope="module")
-def rig(installed):  # noqa: F811
-    with Rig(CHIP) as rig:
-        yield rig
 
 
 def test_a_curve_tells_the_work_that_takes_longer_by_a_given_factor():
@@ -53,18 +41,3 @@ def test_the_kernels_compute_what_their_tasks_say(known):
     x = torch.randn(64)
     for arguments in [(x, 3), (x, 4)] if known is LOOP else [(x,)]:
         assert torch.equal(namespace["entry"](*arguments), reference["reference"](*arguments))
-
-
-def test_pairs_are_timed_on_a_device_and_counted(rig):
-    pairs = Pairs(rig, 3e-5, 3e-4)
-    floor = rig.floor()
-    for slowdown, kernels in ((1.0, {ELEMENTWISE.name: 1, LOOP.name: 2}), (2.0, {LOOP.name: 3})):
-        assert pairs.kernels(slowdown, 3) == kernels
-        for name, count in kernels.items():
-            timings, truth = pairs.timed(name, slowdown, count)
-            assert truth == 1 if slowdown == 1 else truth > 1
-            assert all(timing.stop in (Stop.PRECISE, Stop.TIME_CAP, Stop.SAMPLE_CAP) for timing in timings)
-            found = counted(name, truth, timings, floor)
-            assert (found.pairs, found.unknown) == (count, 0)
-            assert found.samples >= 100
-            assert found.floor >= 0.01
