@@ -14,6 +14,7 @@ from kernelarena.cli.lines import Teller, width
 from kernelarena.cli.progress import CheckProgress
 from kernelarena.cli.streams import ReaderGone, emit
 from kernelarena.cluster.cell import Cell, unobtainable
+from kernelarena.cluster.tryouts import Tryouts
 from kernelarena.cluster.worker import JUDGE, Judge, load
 from kernelarena.errors import InfraError, InputError
 from kernelarena.platforms.backend import availability
@@ -91,10 +92,19 @@ def _judge(cells: list[Cell], config: Sweep) -> Iterator[Verdict]:
                 verdict = unobtainable(cell, availability(cell.platform), config.require)
                 if verdict is None:
                     if judge is None:
-                        judge = load(JUDGE)
-                        stack.callback(judge.close)
+                        judge = stack.enter_context(_judge_of(cell, config))
                     verdict = judge.judge(cell.kernel, cell.task, cell.platform, config, seed)
             yield verdict
+
+
+@contextlib.contextmanager
+def _judge_of(cell: Cell, config: Sweep) -> Iterator[Judge]:
+    """Load the judge, and meanwhile try the task's own code elsewhere: it runs in this very process from then on."""
+    with Tryouts([cell], config) as tryouts:
+        judge = load(JUDGE)
+        tryouts.broken()
+    with contextlib.closing(judge):
+        yield judge
 
 
 def _report(config: Sweep, wanted: plan.Plan, verdicts: list[Verdict]) -> str:

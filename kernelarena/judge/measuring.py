@@ -10,7 +10,9 @@ from typing import Any
 
 import torch
 
+from kernelarena.errors import InputError
 from kernelarena.judge import health
+from kernelarena.judge.abilities import computes
 from kernelarena.judge.copying import CopyExchange
 from kernelarena.judge.device_stage import DeviceAccess
 from kernelarena.judge.gates import Venue, VenueUnready, pass_gates
@@ -36,6 +38,8 @@ _LARGEST_SHARE = 1 / 64
 """Of the device's memory: the tensors of one hidden shape. Its truth takes a dozen copies of them in float64."""
 _LARGEST = 1 << 29
 """Bytes of them at most: many times what any cache holds, and truths take a second where shapes are larger."""
+_LARGEST_ON_HOST = 1 << 26
+"""Bytes of them where the host computes truths, many times slower."""
 _THOROUGH = 1 / 3
 """Of the shapes, besides the first of each dtype; the others are tried in a single call."""
 _CACHE = 1 << 28
@@ -46,8 +50,6 @@ _MUCH = 0.25
 """Of the device's memory: whoever holds so much when the judge gets none has taken it."""
 _RETURN_SECONDS = 10.0
 """For the driver to give back what an ended process held."""
-_LOST = getattr(torch, "AcceleratorError", RuntimeError)
-"""What torch raises when the device refuses: from then on, this process cannot use it."""
 
 
 class DeviceUnhealthy(Exception):
@@ -79,7 +81,10 @@ class Bench:
             self._device = backend.open(present[0].index)
         except RuntimeError as error:
             raise DeviceUnhealthy(f"the device cannot be opened: {_one_line(error)}") from None
-        shared = self._device.exchange()
+        # Where a chip has no float64, truths are computed on the host: the judge's tensors lie there, and are copied.
+        wide = computes(self._device.device, torch.float64)
+        truths = self._device.device if wide else torch.device("cpu")
+        shared = self._device.exchange() if wide else None
         _, total = self._device.memory()
         self._device.limit_memory(int(_JUDGES_SHARE * total))
         told = DeviceAccess(
@@ -92,14 +97,14 @@ class Bench:
         self.probe = health.probe(Language.TORCH if backend.triton_target(platform) is None else Language.TRITON)
         self.total = total
         self.venue = Venue(
-            problems=Problems(platform, self._device.device),
-            exchange=shared or CopyExchange(self._device.device),
+            problems=Problems(platform, truths),
+            exchange=shared or CopyExchange(truths),
             late=Reason.OFF_STREAM_WORK,
             prepare={"device": told.model_dump()},
             thorough=_THOROUGH,
-            max_bytes=min(int(_LARGEST_SHARE * total), _LARGEST),
+            max_bytes=min(int(_LARGEST_SHARE * total), _LARGEST if wide else _LARGEST_ON_HOST),
         )
-        self.timing = TimingBench(self.venue, backend.name, present[0], self._device, total, _QUOTA)
+        self.timing = TimingBench(self.venue, backend.telemetry, present[0], self._device, total, _QUOTA)
         self._libraries: Built | None = None
         """What launching takes on this host, whatever the kernel; built once, by a kernel that is ours."""
         self.suspect = True
@@ -146,7 +151,12 @@ class Bench:
         except VenueUnready as unready:
             self.suspect = True
             raise DeviceUnhealthy(f"a kernel's process cannot use it: {unready}") from None
-        except _LOST as error:
+        except (
+            RuntimeError,
+            InputError,
+        ) as error:  # of what class, depends on the runtime, and on whose call it was in
+            if computes(self._device.device):
+                raise
             self.lost = f"the judge's own work on the device failed: {_one_line(error)}"
             raise DeviceUnhealthy(self.lost) from None
         return self._without_memory(held)

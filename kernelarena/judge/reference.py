@@ -32,6 +32,8 @@ class Reference:
     InputError
         If the text cannot be executed or lacks ``inputs`` or ``reference``. Whatever its functions raise later is an
         ``InputError`` too, and so is taking more than :data:`SECONDS`: they are a user's, not ours.
+    torch.OutOfMemoryError
+        If a device has no memory left for what its functions do.
     """
 
     def __init__(self, task: TaskSource) -> None:
@@ -93,6 +95,8 @@ class Reference:
         except Overdue as error:
             self._late = InputError(f"{self._place(error)}: the task's own code did not finish within {SECONDS:g} s")
             raise self._late from None
+        except torch.OutOfMemoryError:
+            raise  # of a device, whose memory others hold as well
         except (Exception, SystemExit) as error:
             said = " ".join(str(error).split())[:300]
             raise InputError(f"{self._place(error)}: {what}: {type(error).__name__}: {said}") from error

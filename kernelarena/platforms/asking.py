@@ -18,6 +18,11 @@ import kernelarena
 
 _LET_GO = 2.0
 """Seconds for a killed process to end. One that is inside a driver ends when the driver lets it go, if ever."""
+_RUN = (
+    "import sys; sys.path[:] = filter(None, sys.path); import runpy; "
+    "runpy.run_module(sys.argv.pop(1), run_name='__main__', alter_sys=True)"
+)
+"""What ``-m`` does, without the working directory, also where Python does not know ``PYTHONSAFEPATH`` (3.10)."""
 
 
 def environment() -> dict[str, str]:
@@ -25,6 +30,11 @@ def environment() -> dict[str, str]:
     here = str(Path(kernelarena.__file__).resolve().parent.parent)
     path = os.pathsep.join(filter(None, [here, os.environ.get("PYTHONPATH", "")]))
     return {**os.environ, "PYTHONPATH": path, "PYTHONSAFEPATH": "1"}
+
+
+def command(module: str, order: Mapping[str, Any]) -> list[str]:
+    """Return what runs a module with an order, in JSON, as its argument."""
+    return [sys.executable, "-c", _RUN, module, json.dumps(order)]
 
 
 class Question:
@@ -57,7 +67,7 @@ class Question:
         # Files and not pipes, so that a process which cannot be ended keeps nobody waiting.
         self._said, self._complaints = (os.memfd_create(name, os.MFD_CLOEXEC) for name in ("said", "complaints"))
         self._process = subprocess.Popen(
-            [sys.executable, "-m", module, json.dumps(order)],
+            command(module, order),
             stdin=subprocess.DEVNULL,
             stdout=self._said,
             stderr=self._complaints,

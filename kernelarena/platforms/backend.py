@@ -110,6 +110,9 @@ class Backend(ABC):
     """The kernel languages that it can take."""
     architectures: ClassVar[tuple[str, ...]] = ()
     """What its toolchain calls the chips that it builds for; empty where any word may be one."""
+    telemetry: ClassVar[str] = ""
+    """``package.module:Class`` of the :class:`~kernelarena.platforms.telemetry.Probe` that reads power, clocks and
+    temperatures of its devices, in a process of its own; empty where nothing does, and telemetry is null."""
 
     @abstractmethod
     def devices(self) -> list[Device]:

@@ -24,6 +24,7 @@ class CudaBackend(GpuBackend):
     visibility = Visibility((("CUDA_VISIBLE_DEVICES",),))
     variables = ("CUDA_DEVICE_ORDER",)
     runtime = Runtime(("libcuda.so.1", "libcuda.so"), "cu", limits=(0x06,))  # bytes of cache set aside to persist
+    telemetry = "kernelarena.platforms.telemetry.nvml:NvmlProbe"
     driver_folder = Path("/proc/driver/nvidia/gpus")
 
     architectures = tuple(

@@ -28,6 +28,7 @@ class RocmBackend(GpuBackend):
     # ROCr's comes first and takes identifiers; HIP's counts within what that leaves, and goes by either name.
     visibility = Visibility((("ROCR_VISIBLE_DEVICES",), ("HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES")))
     runtime = Runtime(("libamdhip64.so", "libamdhip64.so.7", "libamdhip64.so.6"), "hip", "RuntimeGetVersion", 70100000)
+    telemetry = "kernelarena.platforms.telemetry.amd_smi:AmdSmiProbe"
     render_folder = Path("/sys/class/drm")
 
     architectures = (

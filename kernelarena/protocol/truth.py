@@ -99,11 +99,15 @@ def truth(reference: Reference, inputs: Mapping[str, Any], *, seed: int) -> Trut
     ------
     InputError
         If the reference cannot be evaluated, or returns something other than tensors.
+    torch.OutOfMemoryError
+        If the device has not the memory that it takes.
     """
     precision = "float64"
     wide = widened(inputs, torch.float64)
     try:
         values, sums = _observed(reference, wide)
+    except torch.OutOfMemoryError:
+        raise  # somebody took the device's memory: no reason for a coarser truth
     except Exception:  # a task's code: anything may come out of it, and float32 may still work
         precision, wide = "float32", widened(inputs, torch.float32)
         try:

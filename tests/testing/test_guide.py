@@ -56,8 +56,13 @@ def folder(tmp_path_factory):
     (installed / "entry_points.txt").write_text("[kernelarena.backends]\nacme = kernelarena_acme:AcmeBackend\n")
     shutil.copytree(FOLDER, root / "torch", ignore=shutil.ignore_patterns("__pycache__"))
     (root / "torch" / "torch_acme.py").write_text("import fake_torch\n\nfake_torch.plug_in('acme')\n")
-    (root / "torch" / "fake_torch_facts.py").write_text(f"FACTS = {json.dumps(FACTS)!r}\n")
+    say(root, FACTS)
     return root
+
+
+def say(root, facts):
+    """Tell processes, which inherit no variables, what runtime there is."""
+    (root / "torch" / "fake_torch_facts.py").write_text(f"FACTS = {json.dumps(facts)!r}\n")
 
 
 @pytest.fixture(scope="module")
@@ -87,3 +92,15 @@ def test_a_kernel_is_measured_on_it(run, expression, status, reason):
     assert (verdict["status"], verdict["reason"], verdict["evidence"]) == (status, reason, "measured"), verdict
     if status == "pass":
         assert verdict["hidden"]["passed"] == 2
+
+
+@pytest.mark.parametrize(("expression", "reason"), [("x + 1", None), ("x + 2", "mismatch")])
+def test_where_the_chip_has_no_float64_the_host_computes_the_truth(folder, run, expression, reason):
+    say(folder, {**FACTS, "lacks": [*FACTS["lacks"], "float64"]})
+    try:
+        done = run("-c", JUDGE, expression)
+    finally:
+        say(folder, FACTS)
+    assert done.returncode == 0, done.stderr
+    verdict = json.loads(done.stdout.strip().splitlines()[-1])
+    assert (verdict["reason"], verdict["evidence"]) == (reason, "measured"), verdict

@@ -115,7 +115,7 @@ def _alone(backend: Backend, device: Device, until: contextlib.ExitStack) -> Cal
 
 
 def _management(one: _Asked) -> Question:
-    order = {"about": "management", "source": one.backend.name, "pci": one.device.pci, "uuid": one.device.uuid}
+    order = {"about": "management", "source": one.backend.telemetry, "pci": one.device.pci, "uuid": one.device.uuid}
     return Question(WORKER, order, MANAGEMENT_SECONDS)
 
 

@@ -11,11 +11,6 @@ from kernelarena.platforms.telemetry.condition import Condition
 from kernelarena.platforms.telemetry.errors import DeviceVanished, TelemetryUnavailable
 from kernelarena.platforms.telemetry.schema import Facts, Reading
 
-SOURCES = {
-    "cuda": "kernelarena.platforms.telemetry.nvml:NvmlProbe",
-    "rocm": "kernelarena.platforms.telemetry.amd_smi:AmdSmiProbe",
-}
-"""By backend, where its probe is; other backends are asked for as ``package.module:Class``."""
 EMPTY_READINGS = 3
 """So many readings in a row without any answer, from a device that did answer, and it is gone: a single one may meet a
 driver that is busy."""
@@ -69,23 +64,22 @@ class Probe(ABC):
 
 
 def probe_class(source: str) -> type[Probe]:
-    """Return the probe for a backend's name, or for ``package.module:Class``.
+    """Return the probe that a backend names as ``package.module:Class``.
 
     Raises
     ------
     TelemetryUnavailable
         If there is none.
     """
-    target = SOURCES.get(source, source)
-    module, colon, name = target.partition(":")
-    if not colon:
-        raise TelemetryUnavailable(f"backend '{source}' has no telemetry")
+    if not source:
+        raise TelemetryUnavailable("the backend names no probe")
+    module, _, name = source.partition(":")
     try:
         found = getattr(importlib.import_module(module), name)
     except (ImportError, AttributeError) as error:
-        raise TelemetryUnavailable(f"telemetry '{target}' does not load: {one_line(error)}") from None
+        raise TelemetryUnavailable(f"telemetry '{source}' does not load: {one_line(error)}") from None
     if not (isinstance(found, type) and issubclass(found, Probe)):
-        raise TelemetryUnavailable(f"telemetry '{target}' is not a {Probe.__module__}.Probe")
+        raise TelemetryUnavailable(f"telemetry '{source}' is not a {Probe.__module__}.Probe")
     return found
 
 

@@ -7,12 +7,11 @@ import logging
 import os
 import select
 import subprocess
-import sys
 import time
 from types import TracebackType
 from typing import Any
 
-from kernelarena.platforms.asking import environment
+from kernelarena.platforms.asking import command, environment
 from kernelarena.platforms.telemetry.errors import TelemetryUnavailable
 from kernelarena.platforms.telemetry.schema import Facts, Sample
 
@@ -32,7 +31,7 @@ class Sampler:
 
     Use as a context manager, and start it before what it shall watch::
 
-        with Sampler.start("cuda", pci="0000:1b:00", uuid="…") as sampler:
+        with Sampler.start(backend.telemetry, pci="0000:1b:00", uuid="…") as sampler:
             …
             samples = sampler.take()
 
@@ -63,7 +62,7 @@ class Sampler:
         Parameters
         ----------
         source
-            A backend's name, or ``package.module:Class`` of a :class:`~kernelarena.platforms.telemetry.Probe`.
+            ``package.module:Class`` of a :class:`~kernelarena.platforms.telemetry.Probe`, as a backend names it.
         pci, uuid
             What the runtime says of the device; at least one of them.
         hertz
@@ -82,7 +81,7 @@ class Sampler:
             raise ValueError(f"cannot sample at {hertz} Hz and keep {keep}")
         order = {"source": source, "pci": pci, "uuid": uuid, "hertz": hertz, "keep": keep}
         process = subprocess.Popen(
-            [sys.executable, "-m", "kernelarena.platforms.telemetry.worker", json.dumps(order)],
+            command("kernelarena.platforms.telemetry.worker", order),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

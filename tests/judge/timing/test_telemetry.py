@@ -17,7 +17,7 @@ WHOLE = Device(1, "AMD Instinct MI300X", "gfx942:sramecc+:xnack-", "", "0001:85:
 
 def timed(device: Device, seconds: float = 0.3) -> tuple[Watch, Verdict, tuple[float, Energy | None]]:
     """Watch a device as a bench does, and return the verdict of a kernel that ran a thousand times in ``seconds``."""
-    sampler, samples, (began, ended) = watch(RocmBackend.name, seconds, pci=device.pci, uuid=device.uuid)
+    sampler, samples, (began, ended) = watch(RocmBackend.telemetry, seconds, pci=device.pci, uuid=device.uuid)
     summary = summarise(samples, began, ended, sampler.facts)
     spent = None if summary.energy is None else summary.energy.joules / 1000
     verdict = {
@@ -59,7 +59,7 @@ def test_a_partition_has_the_power_of_its_chip_and_its_own_clock(amd_smi, host):
 
 def test_a_device_that_vanishes_leaves_what_was_seen_before(amd_smi, host):
     host(amd_smi, AMD_STUB="vanish", AMD_STUB_FOR="700")
-    with Sampler.start("rocm", pci=WHOLE.pci) as sampler:
+    with Sampler.start(RocmBackend.telemetry, pci=WHOLE.pci) as sampler:
         seen = Watch(sampler, until_lost(sampler))
         seen.look()
         first, last = seen.samples[0].at_ns, seen.samples[-1].at_ns

@@ -7,6 +7,7 @@ from itertools import pairwise
 
 import pytest
 
+from kernelarena.platforms.rocm import RocmBackend
 from kernelarena.platforms.telemetry import Method, Reading, Sampler, TelemetryUnavailable, Throttle, summarise
 from kernelarena.platforms.telemetry.amd_smi import ENERGY_STEP
 from kernelarena.platforms.telemetry.schema import READING_FIELDS
@@ -17,7 +18,7 @@ SECOND = "0001:85:00"
 """The device that comes second in the library's order; torch gives no function."""
 
 
-watch = partial(watching.watch, "rocm")
+watch = partial(watching.watch, RocmBackend.telemetry)
 
 
 def test_a_whole_chip_answers_everything(amd_smi, host):
@@ -144,7 +145,7 @@ def test_without_the_table_every_value_comes_from_a_call_of_its_own(amd_smi, hos
 
 def test_a_device_that_vanishes_ends_the_samples_and_says_so(amd_smi, host):
     host(amd_smi, AMD_STUB="vanish", AMD_STUB_FOR="1000")
-    with Sampler.start("rocm", pci=SECOND) as sampler:
+    with Sampler.start(RocmBackend.telemetry, pci=SECOND) as sampler:
         samples = watching.until_lost(sampler)
         assert samples[0].reading.power_w == 400
         assert sampler.lost.startswith("no longer answers (amdsmi_get_")
@@ -155,7 +156,7 @@ def test_a_device_that_vanishes_ends_the_samples_and_says_so(amd_smi, host):
 def test_a_driver_that_hangs_does_not_hang_us(amd_smi, host, monkeypatch):
     monkeypatch.setattr("kernelarena.platforms.telemetry.sampler.TIMEOUT", 0.5)
     host(amd_smi, AMD_STUB="hang", AMD_STUB_FOR="1000")
-    with Sampler.start("rocm", pci=SECOND) as sampler:
+    with Sampler.start(RocmBackend.telemetry, pci=SECOND) as sampler:
         assert watching.until_lost(sampler)
         assert "did not answer" in sampler.lost
         assert sampler.take() == []
@@ -175,7 +176,7 @@ def test_a_driver_that_hangs_does_not_hang_us(amd_smi, host, monkeypatch):
 def test_why_there_is_none_is_one_line(amd_smi, host, stub, pci, words):
     host(amd_smi, AMD_STUB=stub)
     with pytest.raises(TelemetryUnavailable) as caught:
-        Sampler.start("rocm", pci=pci)
+        Sampler.start(RocmBackend.telemetry, pci=pci)
     assert words in str(caught.value)
     assert "\n" not in str(caught.value)
 
@@ -186,7 +187,7 @@ def test_a_package_without_its_library_says_what_to_install(amd_smi, host, tmp_p
         pytest.skip("this host has the library")
     host(tmp_path)
     with pytest.raises(TelemetryUnavailable, match=r"amdsmi finds no libamd_smi\.so: install ROCm's amd-smi-lib"):
-        Sampler.start("rocm", pci=SECOND)
+        Sampler.start(RocmBackend.telemetry, pci=SECOND)
 
 
 def test_a_package_newer_than_its_library_is_named(amd_smi, host, tmp_path):
@@ -195,4 +196,4 @@ def test_a_package_newer_than_its_library_is_named(amd_smi, host, tmp_path):
     compile_library(tmp_path / "lib" / "libamd_smi.so", tmp_path / "old.c")
     host(tmp_path)
     with pytest.raises(TelemetryUnavailable, match=r"amdsmi [0-9.]+ does not fit .* ROCm release"):
-        Sampler.start("rocm", pci=SECOND)
+        Sampler.start(RocmBackend.telemetry, pci=SECOND)

@@ -2,6 +2,7 @@
 
 import pytest
 
+from kernelarena.platforms.cuda import CudaBackend
 from kernelarena.platforms.telemetry import Method, Sampler, TelemetryUnavailable, Throttle, summarise
 from tests.platforms.telemetry import watching
 
@@ -10,7 +11,7 @@ PCI, UUID = "0000:1b:00", "aaaaaaaa-1111-2222-3333-bbbbbbbbbbbb"
 
 
 def watch(seconds=0.1, pci=PCI, uuid=UUID):
-    return watching.watch("cuda", seconds, pci=pci, uuid=uuid)
+    return watching.watch(CudaBackend.telemetry, seconds, pci=pci, uuid=uuid)
 
 
 @pytest.mark.parametrize(("pci", "uuid"), [(PCI, UUID), (PCI, ""), ("", UUID), (PCI, "GPU-" + UUID)])
@@ -70,7 +71,7 @@ def test_an_old_board_falls_back_and_says_what_it_lacks(nvml, host):
 
 def test_a_lost_device_ends_the_samples_and_says_so(nvml, host):
     host(nvml, NVML_STUB="lost", NVML_STUB_FOR="1000")
-    with Sampler.start("cuda", pci=PCI) as sampler:
+    with Sampler.start(CudaBackend.telemetry, pci=PCI) as sampler:
         assert watching.until_lost(sampler)
         assert sampler.lost.endswith("GPU is lost")
 

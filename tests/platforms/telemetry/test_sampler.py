@@ -110,7 +110,7 @@ def test_it_ends_even_if_a_fork_keeps_its_pipe_open():
 @pytest.mark.parametrize(
     ("source", "words"),
     [
-        ("cpu", "backend 'cpu' has no telemetry"),
+        ("", "the backend names no probe"),
         ("no.such.module:Probe", "does not load"),
         (f"{HERE}:os", "is not a"),
         (f"{HERE}:Nothing", "does not load"),

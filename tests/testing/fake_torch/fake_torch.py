@@ -23,7 +23,8 @@ from torch.overrides import TorchFunctionMode
 
 VARIABLE = "FAKE_TORCH"
 """JSON: ``kind``, ``built_for`` (the key of ``torch.version``), ``layers`` of variables, ``lacks`` (names that the
-module does not have), and ``devices``: ``name``, ``identifier``, ``memory`` and the fields of their properties."""
+module does not have; ``float64``, where the chip has none), and ``devices``: ``name``, ``identifier``, ``memory`` and
+the fields of their properties."""
 _CLOCK = 1e9
 
 
@@ -227,7 +228,7 @@ class _OnHost(TorchFunctionMode):
         asked = [value for value in (*args, *kwargs.values()) if self._means_it(value)]
         if not asked or func is torch.device:
             with self._module._at_work():
-                return func(*args, **kwargs)
+                return self._narrow(func(*args, **kwargs), any(map(_is_there, args)) and func is not torch.Tensor.cpu)
         self._module._touch()
         if (torch.device(asked[0]).index or 0) >= self._module.device_count():
             raise RuntimeError(f"{self._module._kind} error: invalid device ordinal")
@@ -238,10 +239,22 @@ class _OnHost(TorchFunctionMode):
         made = func(*args, **kwargs)
         if isinstance(made, torch.Tensor):
             self._module._take(made)
+        return self._narrow(made, True)
+
+    def _narrow(self, made, there):
+        """Refuse float64 on a chip that has none; where a tensor lies, it and what is computed from it remember."""
+        if there and isinstance(made, torch.Tensor) and "float64" in self._module._lacks:
+            if made.dtype is torch.float64:
+                raise RuntimeError("the device does not support double precision")
+            made.lies_there = True
         return made
 
     def _means_it(self, value):
         return isinstance(value, torch.device | str) and str(value).split(":")[0] == self._module._kind
+
+
+def _is_there(value):
+    return getattr(value, "lies_there", False)
 
 
 class _Generator(torch.Generator):
