@@ -27,7 +27,7 @@ GAP = 4096
 """Bytes that bands are multiples of."""
 _MIN_BAND = 4 * GAP
 _MAX_BAND = 256 * GAP
-_MOST_WORKSPACE = 1 << 30
+_MOST_WORKSPACE = 1 << 28
 """Bytes beyond the outputs themselves; what needs more gets it from the ordinary allocator."""
 _CHUNK = 1 << 28
 """Bytes that are compared at a time: a comparison makes a mask as large as what it compares."""
