@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
+FIGURES = (("energy", 1e3, "mJ"), ("power", 1, "W"), ("clock", 1, "MHz"), ("temperature", 1, "°C"))
 sys.path.insert(0, str(ROOT))
 
 from kernelarena.platforms.backend import backend_for  # noqa: E402
@@ -105,8 +106,23 @@ def kernels(platform: str) -> bool:
         good &= fits and cell["evidence"] == "measured"
         found = " ".join(filter(None, (cell["status"], cell["reason"])))
         mark = "" if fits else f"   EXPECTED {sorted(wanted)}: {cell['detail'][:160]}"
-        print(f"{cell['kernel'][:34]:34} {cell['evidence'] or '-':9}{found:28}{cell['duration_s']:6.1f} s{mark}")
+        print(
+            f"{cell['kernel'][:34]:34} {cell['evidence'] or '-':9}{found:28}{cell['duration_s']:6.1f} s{figures(cell)}{mark}"
+        )
+    print(*(line for line in done.stderr.splitlines() if line.startswith(f"{platform}:")), sep="\n")  # how it was used
     return good and bool(cells)
+
+
+def figures(cell: dict[str, Any]) -> str:
+    """Return what was measured of a kernel: speedup with its interval, share of the roofline, energy, clock."""
+    words = []
+    if (speedup := cell["speedup"]) is not None:
+        words.append(f"{speedup['median']:6.2f}x [{speedup['ci'][0]:.2f}, {speedup['ci'][1]:.2f}]")
+    if (efficiency := cell["efficiency"]) is not None and efficiency["architectural"] is not None:
+        words.append(f"roofline {efficiency['architectural']:4.0%}")
+    told = cell["telemetry"] or {}
+    words += [f"{told[name] * scale:.4g} {unit}" for name, scale, unit in FIGURES if told.get(name) is not None]
+    return "".join(f"  {word}" for word in words)
 
 
 def expectations() -> dict[str, set[tuple[str, str | None]]]:

@@ -52,6 +52,12 @@ def test_a_shipped_kernel_passes_on_the_device(judge, device, subject):
     assert found.visible.passed == found.visible.total
     assert found.hidden.passed == found.hidden.total == 8
     assert found.launches
+    assert found.timings
+    assert all(timed.kernel > 0 and timed.baseline > 0 and timed.samples >= 100 for timed in found.timings)
+    assert found.speedup.ci[0] <= found.speedup.median <= found.speedup.ci[1]
+    # What we ship can be recorded as a graph; its energy is told wherever the device tells its power.
+    told = found.telemetry
+    assert told is None or told.power is None or told.energy > 0
 
 
 SIDE = """
