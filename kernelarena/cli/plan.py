@@ -10,8 +10,8 @@ from pathlib import Path
 from kernelarena.errors import InputError, nearest
 from kernelarena.platforms import catalogue
 from kernelarena.platforms.backend import Availability
-from kernelarena.spec import Evidence, Kernel, Platform, Sweep, TaskSource, paths, yamlfile
-from kernelarena.spec.catalogue import load_tasks, select, shipped_kernels
+from kernelarena.spec import Baseline, Evidence, Kernel, Platform, Sweep, TaskSource, paths, yamlfile
+from kernelarena.spec.catalogue import kernels_of, load_tasks, select, shipped_kernels
 from kernelarena.spec.kernels import load_kernels
 from kernelarena.spec.places import Place, look
 
@@ -62,13 +62,25 @@ def make(
     if not kernels:
         raise InputError(f"none of the kernels is for the tasks {', '.join(config.tasks)}; see kab-mc tasks list")
     named = {kernel.task for kernel in kernels}
+    judged = {key: source for key, source in tasks.items() if key in named}
+    if config.timing.enabled and config.timing.baseline is Baseline.SHIPPED:
+        judged = {key: _with_kernels(source) for key, source in judged.items()}
     return Plan(
         platforms={platform.id: platform for platform in platforms},
-        tasks={key: source for key, source in tasks.items() if key in named},
+        tasks=judged,
         kernels=kernels,
         left_out=left_out,
         remarks=_strange_homes(kernels, known),
     )
+
+
+def _with_kernels(source: TaskSource) -> TaskSource:
+    """Put the kernels that come with a task into it, so that the judge of another host has them too."""
+    folders = kernels_of(source)
+    if not folders:
+        return source
+    kernels, _ = load_kernels(folders, tasks=[source.task.id])
+    return source.model_copy(update={"kernels": tuple(kernels)})
 
 
 def _strange_homes(kernels: Iterable[Kernel], known: Mapping[str, Platform]) -> list[str]:

@@ -18,7 +18,7 @@ from kernelarena.cli.execute import Options, execute
 from kernelarena.cli.interrupts import Interrupts
 from kernelarena.cli.streams import ReaderGone, emit, say
 from kernelarena.errors import InfraError, InputError
-from kernelarena.spec import Evidence, Manifest, Status, Sweep
+from kernelarena.spec import Baseline, Evidence, Manifest, Status, Sweep
 from kernelarena.spec.places import Place, look
 from kernelarena.store import Run, environment, new_id, seeds
 from kernelarena.store.run import timestamp
@@ -39,6 +39,7 @@ Examples:
   kab-mc sweep
   kab-mc sweep --platforms mi300,h100 --kernels generated.jsonl --kernels mine/
   kab-mc sweep --config ci-gate --kernels kernels/ --json > report.json
+  kab-mc sweep --platforms h200 --baseline compile
   kab-mc sweep --resume reports/20261130-142530-ab12
 """
 
@@ -75,6 +76,12 @@ Examples:
     "--require",
     type=click.Choice([evidence.value for evidence in Evidence]),
     help="Cells that cannot have this evidence are infrastructure failures (exit code 3).",
+)
+@click.option(
+    "--baseline",
+    type=click.Choice([baseline.value for baseline in Baseline]),
+    help="What kernels are timed beside on a device: PyTorch eager (the default), torch.compile, the task's shipped "
+    "kernel, or the original that a kernel.yaml names.",
 )
 @click.option("--ray-address", type=options.WORDS, metavar="ADDR", help="Join a Ray cluster instead of starting one.")
 @click.option("--jobs", type=click.IntRange(1, 1024), metavar="N", help="Cells judged at once. Default: one per core.")
@@ -151,6 +158,8 @@ def _configuration(given: Mapping[str, Any]) -> Sweep:
     if given["hidden_seed"] is not None:
         hidden["seed"] = given["hidden_seed"]
     changes: dict[str, Any] = {name: given[name] for name in ("platforms", "kernels", "tasks") if given[name]}
+    if given["baseline"] is not None:
+        changes["timing"] = config.timing.model_copy(update={"baseline": Baseline(given["baseline"])})
     if given["require"] is not None:
         changes["require"] = Evidence(given["require"])
     if given["jobs"] is not None:

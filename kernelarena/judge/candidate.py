@@ -94,6 +94,7 @@ class Candidate:
         self._stack = contextlib.ExitStack()
         self._stage: Stage | None = None
         self._guard: Guard | None = None
+        self._trusted = False
         self._noticed: list[dict[str, Any]] = []
         self._edits: list[dict[str, Any]] = []
         self._inputs: tuple[object, Window] | None = None
@@ -142,6 +143,7 @@ class Candidate:
         from kernelarena.spec import Platform
 
         access = DeviceAccess.model_validate(request["device"])
+        self._trusted = access.trusted
         for descriptor in files:
             with open(descriptor, "rb") as archive:
                 built.lay(built.unpacked(archive.read()), self.scratch / built.FOLDER)
@@ -163,7 +165,8 @@ class Candidate:
 
         if self._stage is None:
             self._stage = HostStage(Platform.model_validate(request["platform"]), self.scratch, self._stack)
-        self._watch()
+        if not self._trusted:
+            self._watch()
         try:
             self.entry = load_entry(self.folder, request["file"], request["function"])
         except EntryError as error:

@@ -4,7 +4,7 @@ from kernelarena.spec.kernel import Kernel, KernelFile, Language, Provenance
 from kernelarena.spec.platform import Platform
 from kernelarena.spec.run import Environment, Manifest, RunData
 from kernelarena.spec.shape import Shape
-from kernelarena.spec.sweep import Deadlines, Hidden, Sweep
+from kernelarena.spec.sweep import Baseline, Deadlines, Hidden, Sweep
 from kernelarena.spec.task import Kind, Task, TaskSource
 from kernelarena.spec.verdict import (
     Efficiency,
@@ -33,6 +33,7 @@ from kernelarena.spec.vocabulary import (
 
 __all__ = [
     "HIDDEN_FAMILIES",
+    "Baseline",
     "Deadlines",
     "Distribution",
     "Efficiency",

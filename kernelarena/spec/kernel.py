@@ -51,6 +51,8 @@ class KernelFile(Model):
     language: Language
     entry: str
     """``kernel.py::softmax``: the file and the callable in it. The file may be left out where there is only one."""
+    original: str | None = None
+    """``original.py::softmax``: what it was optimised from, among its own files, to be timed beside."""
     home: Identifier | None = None
     """The platform that it was written and tuned on."""
     provenance: Provenance = Provenance()
@@ -71,6 +73,8 @@ class Kernel(Model):
     """The file that holds the entry, relative to the kernel's folder."""
     function: str
     """The callable in it."""
+    original: str | None = None
+    """``FILE::FUNCTION``: what it was optimised from, among its files."""
     home: Identifier | None = None
     provenance: Provenance = Provenance()
     files: dict[str, str]

@@ -227,13 +227,10 @@ def _read_folder(folder: Path, tasks: Collection[str]) -> _Found:
         raise manifest.error("source", "only JSON Lines carry it; use a file")
     wrong = _mistakes(declared, tasks)
     files = _sources(folder)
-    try:
-        file, function = entries.resolve(declared.entry, files)
-    except entries.EntryError as error:
-        wrong.append(("entry", str(error)))
+    named = _entries(declared, files, wrong)
     if wrong:
         raise InputError(*(manifest.problem(key, message) for key, message in wrong))
-    return _found(declared, Path(os.path.abspath(folder)).name, file, function, files, str(folder), _posix(folder))
+    return _found(declared, Path(os.path.abspath(folder)).name, named, files, str(folder), _posix(folder))
 
 
 def _read_single(path: Path, function: str, task: str | None, tasks: Collection[str]) -> _Found:
@@ -250,11 +247,11 @@ def _read_single(path: Path, function: str, task: str | None, tasks: Collection[
     files = {path.name: _text(path)}
     wanted = f"{path.name}::{function}" if function else path.name
     try:
-        file, function = entries.resolve(wanted, files, default=task)
+        named = {"entry": entries.resolve(wanted, files, default=task)}
     except entries.EntryError as error:
         raise InputError(f"{path}: {error}") from None
     name = path.stem if path.stem != "kernel" else path.resolve().parent.name
-    return _found(declared, name, file, function, files, str(path), _posix(path.with_suffix("")))
+    return _found(declared, name, named, files, str(path), _posix(path.with_suffix("")))
 
 
 def _read_line(path: Path, number: int, line: bytes | None, tasks: Collection[str]) -> _Found:
@@ -268,18 +265,16 @@ def _read_line(path: Path, number: int, line: bytes | None, tasks: Collection[st
     name, separator, _ = declared.entry.partition("::")
     file = name if separator or name.endswith(".py") else "kernel.py"
     files = {file: declared.source}
+    named: dict[str, tuple[str, str]] = {}
     if not file.endswith(".py") or PurePosixPath(file).name != file or not file.isprintable() or len(file) > 200:
         wrong.append(("entry", f"'{file}' is not the plain name of a .py file"))
     else:
-        try:
-            file, function = entries.resolve(declared.entry, files)
-        except entries.EntryError as error:
-            wrong.append(("entry", str(error)))
+        named = _entries(declared, files, wrong)
     if wrong:
         raise InputError(*(f"{where}: {key}: {message}" for key, message in wrong))
     name = f"{declared.task}-{number}"
     place = _posix(path.with_suffix("")) / (declared.id or name)
-    return _found(declared, name, file, function, files, where, place)
+    return _found(declared, name, named, files, where, place)
 
 
 def _mistakes(declared: KernelFile, tasks: Collection[str]) -> list[tuple[str, str]]:
@@ -293,15 +288,34 @@ def _mistakes(declared: KernelFile, tasks: Collection[str]) -> list[tuple[str, s
     return wrong
 
 
+def _entries(declared: KernelFile, files: dict[str, str], wrong: list[tuple[str, str]]) -> dict[str, tuple[str, str]]:
+    """Return the file and the function of the entry, and of the original; what names nothing is put into ``wrong``."""
+    found = {}
+    for key in ("entry", "original"):
+        if (named := getattr(declared, key)) is not None:
+            try:
+                found[key] = entries.resolve(named, files)
+            except entries.EntryError as error:
+                wrong.append((key, str(error)))
+    return found
+
+
 def _found(
-    declared: KernelFile, name: str, file: str, function: str, files: dict[str, str], origin: str, place: PurePosixPath
+    declared: KernelFile,
+    name: str,
+    named: dict[str, tuple[str, str]],
+    files: dict[str, str],
+    origin: str,
+    place: PurePosixPath,
 ) -> _Found:
+    file, function = named["entry"]
     kernel = Kernel(
         id=declared.id or identifier(name),
         task=declared.task,
         language=declared.language,
         file=file,
         function=function,
+        original="::".join(named["original"]) if "original" in named else None,
         home=declared.home,
         provenance=declared.provenance,
         files=files,

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from kernelarena.spec.base import Model
+from kernelarena.spec.base import Model, StrEnum
 from kernelarena.spec.vocabulary import Evidence
 
 _Words = Annotated[str, Field(min_length=1)]
@@ -31,10 +31,25 @@ class Deadlines(Model):
     """For one call of the kernel, or for loading it."""
 
 
+class Baseline(StrEnum):
+    """What kernels are timed beside."""
+
+    EAGER = "eager"
+    """The task's reference, as PyTorch runs it on that platform."""
+    COMPILE = "compile"
+    """The same, compiled by ``torch.compile``."""
+    SHIPPED = "shipped"
+    """The kernel that comes with the task, of the same language if there is one that passes on that platform."""
+    ORIGINAL = "original"
+    """What the kernel says that it was optimised from."""
+
+
 class Timing(Model):
     """The timing gate, where kernels run on a device."""
 
     enabled: bool = True
+    baseline: Baseline = Baseline.EAGER
+    """One for all cells of a run, so that figures are over the same everywhere; a cell without it is not timed."""
     protocol: str = "kernelarena"
     """Or ``agentkernelarena``, that suite's 10 + 100 runs one after the other."""
     seconds: Annotated[float, Field(gt=0)] = 0.25

@@ -9,6 +9,7 @@ from pydantic import Field, model_validator
 
 from kernelarena.spec.base import Identifier, Model, StrEnum
 from kernelarena.spec.expression import Expression, evaluate, names_in
+from kernelarena.spec.kernel import Kernel
 from kernelarena.spec.shape import Shape
 from kernelarena.spec.vocabulary import Distribution, Layout
 
@@ -160,6 +161,8 @@ class TaskSource(Model):
     reference: str
     origin: str
     """The task's folder, for messages."""
+    kernels: tuple[Kernel, ...] = ()
+    """Those that come with the task, where kernels are timed beside them. They change nothing of what it asks for."""
 
     @property
     def digest(self) -> str:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import time
-from collections import OrderedDict
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import cached_property
@@ -13,12 +11,13 @@ from typing import Any
 
 from kernelarena.judge import health
 from kernelarena.judge.answer import Finding
-from kernelarena.judge.gates import Venue, load
+from kernelarena.judge.gates import Venue
 from kernelarena.judge.inspection import Inspector
 from kernelarena.judge.sandbox import Quota
 from kernelarena.judge.session import CandidateEnded, Session
 from kernelarena.judge.timing.arm import BaselineFailed, TimingFailed
-from kernelarena.judge.timing.baseline import NAME, eager
+from kernelarena.judge.timing.baseline import NoBaseline, eager
+from kernelarena.judge.timing.beside import Beside, start
 from kernelarena.judge.timing.gate import Side, Timer, failed, over_shapes
 from kernelarena.judge.timing.marks import Marks, marks_of
 from kernelarena.judge.timing.pairs import Member, time_pair
@@ -36,8 +35,6 @@ from kernelarena.protocol.timing import (
 )
 from kernelarena.spec import Kernel, Shape, Status, Sweep, TaskSource, Telemetry, TimedShape
 
-_BASELINES = 2
-"""Processes of baselines that are kept for the next kernel of their task."""
 _PAIRS = (2e-6, 20e-6, 200e-6)
 """Seconds that the memory traffic of the A/A pairs takes at the chip's bandwidth."""
 _SLOW = 1e9
@@ -52,7 +49,7 @@ class TimingBench:
     venue
         The device.
     source
-        Its backend's name, for telemetry.
+        Its telemetry, as the backend names it.
     device
         What the runtime calls it.
     opened
@@ -72,14 +69,15 @@ class TimingBench:
         self._chip = device
         self._memory = memory
         self._quota = quota
-        self._baselines: OrderedDict[str, tuple[Session, Side]] = OrderedDict()
+        self._beside = Beside(venue, quota)
         self._floors: dict[str, NoiseFloor] = {}
         self._watch: Watch | None = None
+        self._unsaid: tuple[str, ...] = ()
+        """What the next verdict says of all."""
 
     def close(self) -> None:
         """End what was started."""
-        while self._baselines:
-            self._baselines.popitem()[1][0].close()
+        self._beside.close()
         if self._watch is not None and self._watch.sampler is not None:
             self._watch.sampler.close()
         self._watch = None
@@ -102,7 +100,8 @@ class TimingBench:
         session
             The kernel's process.
         kernel, task, sweep, hidden_seed
-            What is timed, beside whose reference, for how long, and what decides everything that it must not foresee.
+            What is timed, on whose terms, beside what and for how long, and what decides everything that it must not
+            foresee.
 
         Returns
         -------
@@ -114,8 +113,9 @@ class TimingBench:
         protocol = protocol_of(sweep)
         watch = self.watching()
         began = time.monotonic_ns()
+        baseline: Side | None = None
         try:
-            baseline = self._baseline(zygote, task, sweep)
+            baseline = self._beside.side(zygote, kernel, task, sweep, hidden_seed)
             floor = self.floor(zygote, protocol, sweep)
             timer = Timer(self._venue, protocol, watch, floor, self.marks, self._memory, hidden_seed)
             mine = Side(kernel.id, Inspector(session, kernel, task, sweep.deadlines.call))
@@ -123,11 +123,14 @@ class TimingBench:
         except TimingFailed as failure:
             return {"status": Status.FAIL, **failed(failure, timed)}
         except BaselineFailed as failure:
-            self._forget(task)
-            return {"notes": (f"not timed: the baseline failed ({failure})",), **over_shapes(timed, NAME)}
+            if baseline is not None:
+                self._beside.forget(baseline)
+            return {"notes": (f"not timed: the baseline failed ({failure})",), **over_shapes(timed)}
+        except NoBaseline as why:
+            return {"notes": (f"not timed: {why}",), "timings": ()}
         except CandidateEnded as ended:
             return {"status": Status.FAIL, **failed(TimingFailed(of(ended)), timed)}
-        return over_shapes(timed, NAME) | self._telemetry(watch, began, timed)
+        return over_shapes(timed) | self._telemetry(watch, began, timed)
 
     @cached_property
     def marks(self) -> Marks:
@@ -138,8 +141,10 @@ class TimingBench:
         """Return the device's telemetry, from now on."""
         if self._watch is None:
             sampler = None
-            with contextlib.suppress(TelemetryUnavailable):  # said once, by the sampler
+            try:
                 sampler = Sampler.start(self._source, pci=self._chip.pci, uuid=self._chip.uuid)
+            except TelemetryUnavailable as why:
+                self._unsaid = (f"telemetry is null: {why}",)
             self._watch = Watch(sampler)
         self._watch.look()
         self._watch.samples.clear()
@@ -147,33 +152,11 @@ class TimingBench:
 
     def _telemetry(self, watch: Watch, began: int, timed: list[TimedShape]) -> dict[str, Any]:
         if watch.sampler is None:
-            return {}
+            notes, self._unsaid = self._unsaid, ()
+            return {"notes": notes} if notes else {}
         watch.look()
         spent = next((shape.energy for shape in timed if shape.energy is not None), None)
         return {"telemetry": told(summarise(watch.samples, began, time.monotonic_ns(), watch.sampler.facts), spent)}
-
-    def _baseline(self, zygote: Zygote, task: TaskSource, sweep: Sweep) -> Side:
-        if task.digest not in self._baselines:
-            self._baselines[task.digest] = self._start(zygote, task, sweep)
-            while len(self._baselines) > _BASELINES:
-                self._baselines.popitem(last=False)[1][0].close()
-        self._baselines.move_to_end(task.digest)
-        return self._baselines[task.digest][1]
-
-    def _start(self, zygote: Zygote, task: TaskSource, sweep: Sweep) -> tuple[Session, Side]:
-        names = self._venue.problems.names(task)
-        kernel = eager(task, names)
-        session = Session(zygote, kernel, self._quota)
-        try:
-            load(session, kernel, self._venue, sweep)
-        except BaseException as error:
-            session.close()
-            raise BaselineFailed(f"it does not load: {error}") from None
-        return session, Side(NAME, Inspector(session, kernel, task, sweep.deadlines.call))
-
-    def _forget(self, task: TaskSource) -> None:
-        if (known := self._baselines.pop(task.digest, None)) is not None:
-            known[0].close()
 
     def floor(self, zygote: Zygote, protocol: TimingProtocol, sweep: Sweep) -> NoiseFloor:
         """Return the run's noise floor, which is measured once.
@@ -192,10 +175,11 @@ class TimingBench:
         rng = Random(0)
         timings = []
         watch = self.watching()
+        twice = eager(health.TASK, self._venue.problems.names(health.TASK))
         with ExitStack() as until:
             sides = {}
             for arm in Arm:
-                session, sides[arm] = self._start(zygote, health.TASK, sweep)
+                session, sides[arm] = start(zygote, twice, health.TASK, sweep, self._venue, self._quota)
                 until.callback(session.close)
             memory = self._venue.problems.platform.memory
             bandwidth = (memory and memory.bandwidth) or _SLOW

@@ -69,6 +69,14 @@ def slower_than_told(kernel: Told, baseline: Told) -> str:
     )
 
 
+def believed(told: Told) -> bool:
+    """Return whether the judge's clock agrees with what is told, now or at another try.
+
+    For two of whom neither is above doubt: each could look slow on purpose, so that the clock seems wrong of everyone.
+    """
+    return any(_agrees(told, *_seen(told)) for _ in range(_TRIES))
+
+
 def _seen(told: Told) -> tuple[float, int]:
     """Return the seconds that a call takes by the judge's clock, and how many it was asked for."""
     affordable = int(_SAFE * LONGEST_PAUSE / max(told.host, 1e-6) / 2)

@@ -13,7 +13,8 @@ from kernelarena.judge.gates import Venue, not_its_own
 from kernelarena.judge.inspection import Inspector
 from kernelarena.judge.problems import Problem, trial_seed
 from kernelarena.judge.timing.arm import MOST_PLACES, Request, TimedArm, TimingFailed
-from kernelarena.judge.timing.clock import Told, slower_than_told
+from kernelarena.judge.timing.baseline import NoBaseline
+from kernelarena.judge.timing.clock import Told, believed, slower_than_told
 from kernelarena.judge.timing.marks import Marks
 from kernelarena.judge.timing.source import DeviceSource, Watch
 from kernelarena.platforms.telemetry import Energy, energy
@@ -56,10 +57,13 @@ class Side:
         What the report calls it.
     inspector
         Of its process, which has loaded it.
+    doubted
+        Whether a baseline may be by the author of the kernel that it is timed beside.
     """
 
     name: str
     inspector: Inspector
+    doubted: bool = False
 
 
 class Timer:
@@ -115,6 +119,8 @@ class Timer:
             If a call failed, was wrong, or cannot have taken the time that it is said to have taken.
         CandidateEnded
             If a process ended.
+        NoBaseline
+            If the baseline is doubted, and the judge's clock does not agree with the times of both.
         """
         shapes = timed_shapes(task)
         clocked = Random(trial_seed(self._seed, task.task.id, "clock", 0)).choice(shapes)
@@ -126,7 +132,7 @@ class Timer:
             problems = [self._venue.problems.problem(task, shape, seed) for seed in seeds]
             with self._arm(mine, problems, rng) as arm, self._arm(baseline, problems, rng, trusted=True) as other:
                 arms = {Arm.KERNEL: arm, Arm.BASELINE: other}
-                yield self._shape(kernel, task, shape, arms, baseline.name, rng, clocked=shape == clocked)
+                yield self._shape(kernel, task, shape, arms, baseline, rng, clocked=shape == clocked)
 
     def _arm(self, side: Side, problems: Sequence[Problem], rng: Random, *, trusted: bool = False) -> TimedArm:
         places = MOST_PLACES if problems[0].bytes < _MOST_BYTES else 1
@@ -138,7 +144,7 @@ class Timer:
         task: TaskSource,
         shape: Shape,
         arms: dict[Arm, TimedArm],
-        name: str,
+        baseline: Side,
         rng: Random,
         *,
         clocked: bool,
@@ -158,21 +164,27 @@ class Timer:
             if bound is not None and (why := impossible(timing.kernel.median, bound)):
                 raise TimingFailed(Finding(Reason.FASTER_THAN_PHYSICS, why))
             if clocked:  # one shape of them, which nobody can foresee: it takes as long as timing one
-                self._hold_against_the_clock(timing, arms, source)
+                self._hold_against_the_clock(timing, arms, source, doubted=baseline.doubted)
         spent = None
         if timing.kernel is not None and shape == _largest(task):
             spent = self._energy(arms[Arm.KERNEL], timing.kernel.median.value)
-        told = _told(shape, timing, claim(timing, self._floor), source, self._efficiency(task, shape, timing), name)
+        told = _told(
+            shape, timing, claim(timing, self._floor), source, self._efficiency(task, shape, timing), baseline.name
+        )
         return (
             told
             if spent is None
             else told.model_copy(update={"energy": spent.joules, "energy_error": spent.uncertainty})
         )
 
-    def _hold_against_the_clock(self, timing: Timing, arms: dict[Arm, TimedArm], source: DeviceSource) -> None:
+    def _hold_against_the_clock(
+        self, timing: Timing, arms: dict[Arm, TimedArm], source: DeviceSource, *, doubted: bool
+    ) -> None:
         tellers = {
             arm: Told(arms[arm], part.median.value, statistics.median(source.host[arm])) for arm, part in _arms(timing)
         }
+        if doubted and not all(map(believed, tellers.values())):
+            raise NoBaseline(_UNCONFIRMED)
         if why := slower_than_told(tellers[Arm.KERNEL], tellers[Arm.BASELINE]):
             raise TimingFailed(Finding(Reason.TIMER_TAMPERING, why))
 
@@ -201,6 +213,7 @@ class Timer:
         return None if roof is None or timing.kernel is None else roof.seconds / timing.kernel.median.value
 
 
+_UNCONFIRMED = "its times and those of its original are not both confirmed by the judge's clock"
 _IDLE = "it launched less often than it was called; compute every call's answer from its inputs"
 
 
@@ -217,7 +230,7 @@ def _largest(task: TaskSource) -> Shape:
     return max(timed_shapes(task), key=task.task.bytes)
 
 
-def over_shapes(timed: Sequence[TimedShape], baseline: str) -> dict[str, Any]:
+def over_shapes(timed: Sequence[TimedShape]) -> dict[str, Any]:
     """Return what a verdict says of all timed shapes together: the median over shapes, of each figure.
 
     A shape that has no figure is left out; one shape cannot win for the others.
@@ -228,7 +241,7 @@ def over_shapes(timed: Sequence[TimedShape], baseline: str) -> dict[str, Any]:
     if ratios:
         low, high = (statistics.median(ratio.ci[end] for ratio in ratios) for end in (0, 1))
         middle = statistics.median(ratio.median for ratio in ratios)
-        fields["speedup"] = Speedup(median=middle, ci=(low, high), baseline=baseline)
+        fields["speedup"] = Speedup(median=middle, ci=(low, high), baseline=ratios[0].baseline)
     if shares:
         fields["efficiency"] = Efficiency(architectural=statistics.median(shares))
     return fields

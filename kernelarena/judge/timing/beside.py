@@ -1,0 +1,144 @@
+"""The processes that kernels are timed beside, kept for the next kernels of their tasks."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import replace
+
+from kernelarena.judge.gates import GateFailed, Venue, VenueUnready, load, pass_gates
+from kernelarena.judge.inspection import Inspector
+from kernelarena.judge.sandbox import Quota
+from kernelarena.judge.session import Session
+from kernelarena.judge.timing.arm import BaselineFailed
+from kernelarena.judge.timing.baseline import Opponent, opponents
+from kernelarena.judge.timing.gate import Side
+from kernelarena.judge.zygote import Zygote
+from kernelarena.spec import Kernel, Status, Sweep, TaskSource
+
+_KEPT = 2
+"""Processes, each of which holds memory of the device."""
+_Key = tuple[str, str, str]
+
+
+class Beside:
+    """Starts baselines on one device, and keeps those that were used last.
+
+    Parameters
+    ----------
+    venue
+        The device.
+    quota
+        Of their processes.
+    """
+
+    def __init__(self, venue: Venue, quota: Quota) -> None:
+        self._venue = venue
+        self._quota = quota
+        self._kept: OrderedDict[_Key, tuple[Session, Side]] = OrderedDict()
+        self._refused: dict[_Key, str] = {}
+        """Why programs that had to pass did not."""
+
+    def close(self) -> None:
+        """End all of them."""
+        while self._kept:
+            self._kept.popitem()[1][0].close()
+
+    def side(self, zygote: Zygote, kernel: Kernel, task: TaskSource, sweep: Sweep, hidden_seed: int) -> Side:
+        """Return what a kernel is timed beside, started and right as far as is known.
+
+        Parameters
+        ----------
+        zygote
+            The process to fork it from.
+        kernel, task, sweep, hidden_seed
+            What is timed, what it should compute, beside what, and what draws the questions that a program which is
+            not the reference has to answer first.
+
+        Raises
+        ------
+        NoBaseline
+            If there is nothing of the kind that the run asks for.
+        BaselineFailed
+            If nothing of it works on this device.
+        """
+        reasons = []
+        for opponent in opponents(sweep.timing.baseline, kernel, task, self._venue.problems.names(task)):
+            key = task.digest, opponent.name, opponent.kernel.digest
+            if key not in self._kept:
+                try:
+                    self._keep(key, *self._start(zygote, opponent, task, sweep, hidden_seed))
+                except BaselineFailed as failure:
+                    reasons.append(f"{opponent.name} {failure}")
+                    continue
+            self._kept.move_to_end(key)
+            return self._kept[key][1]
+        raise BaselineFailed("; ".join(reasons))
+
+    def forget(self, side: Side) -> None:
+        """End the process of a baseline that did not do what it should."""
+        for key, (session, kept) in list(self._kept.items()):
+            if kept is side:
+                session.close()
+                del self._kept[key]
+
+    def _keep(self, key: _Key, session: Session, side: Side) -> None:
+        self._kept[key] = session, side
+        while len(self._kept) > _KEPT:
+            self._kept.popitem(last=False)[1][0].close()
+
+    def _start(
+        self, zygote: Zygote, opponent: Opponent, task: TaskSource, sweep: Sweep, hidden_seed: int
+    ) -> tuple[Session, Side]:
+        if opponent.given:
+            return start(zygote, opponent, task, sweep, self._venue, self._quota)
+        key = task.digest, opponent.name, opponent.kernel.digest
+        if key in self._refused:
+            raise BaselineFailed(self._refused[key])
+        published = sweep.model_copy(update={"hidden": sweep.hidden.model_copy(update={"enabled": False})})
+        session = Session(zygote, opponent.kernel, self._quota)
+        try:
+            found = pass_gates(session, self._venue, opponent.kernel, task, published, hidden_seed)
+        except BaseException:
+            session.close()
+            raise
+        if found["status"] is not Status.PASS:
+            session.close()
+            self._refused[key] = f"does not pass here ({found['reason']}: {found['detail']})"
+            raise BaselineFailed(self._refused[key])
+        return session, _side(session, opponent, task, sweep)
+
+
+def start(
+    zygote: Zygote, opponent: Opponent, task: TaskSource, sweep: Sweep, venue: Venue, quota: Quota
+) -> tuple[Session, Side]:
+    """Start a program that is right by definition.
+
+    Returns
+    -------
+    session : Session
+        To be closed.
+    side : Side
+        It, ready to be timed.
+
+    Raises
+    ------
+    BaselineFailed
+        If it does not load.
+    """
+    if opponent.compiled:
+        venue = replace(venue, prepare={"device": {**venue.prepare["device"], "trusted": True}})
+    session = Session(zygote, opponent.kernel, quota)
+    try:
+        load(session, opponent.kernel, venue, sweep)
+    except BaseException as error:
+        session.close()
+        if isinstance(error, GateFailed | VenueUnready):
+            raise BaselineFailed(f"does not load: {error}") from None
+        raise
+    return session, _side(session, opponent, task, sweep)
+
+
+def _side(session: Session, opponent: Opponent, task: TaskSource, sweep: Sweep) -> Side:
+    seconds = sweep.deadlines.compile if opponent.compiled else sweep.deadlines.call
+    inspector = Inspector(session, opponent.kernel, task, seconds)
+    return Side(opponent.name, inspector, doubted=opponent.doubted)
