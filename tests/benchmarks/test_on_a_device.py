@@ -28,7 +28,7 @@ def test_pairs_are_timed_on_a_device_and_counted(rig):
         assert pairs.kernels(slowdown, 2) == kernels
         for name, count in kernels.items():
             timings, truth = pairs.timed(name, slowdown, count)
-            assert truth == 1 if slowdown == 1 else truth > 1
+            assert truth == 1 if slowdown == 1 else truth >= 1  # a single step may take longer than what is asked for
             assert all(timing.stop in (Stop.PRECISE, Stop.TIME_CAP, Stop.SAMPLE_CAP) for timing in timings)
             found = counted(name, truth, timings, floor)
             assert (found.pairs, found.unknown) == (count, 0)
