@@ -10,6 +10,7 @@ import click
 
 from kernelarena import report
 from kernelarena.cli import options, plan
+from kernelarena.cli.interrupts import Interrupts
 from kernelarena.cli.lines import Teller, width
 from kernelarena.cli.progress import CheckProgress
 from kernelarena.cli.streams import ReaderGone, emit
@@ -101,7 +102,10 @@ def _judge(cells: list[Cell], config: Sweep) -> Iterator[Verdict]:
 def _judge_of(cell: Cell, config: Sweep) -> Iterator[Judge]:
     """Load the judge, and meanwhile try the task's own code elsewhere: it runs in this very process from then on."""
     with Tryouts([cell], config) as tryouts:
-        judge = load(JUDGE)
+        with Interrupts() as interrupts:  # amid an import, one may be swallowed, or leave half a library behind
+            judge = load(JUDGE)
+        if interrupts():
+            raise KeyboardInterrupt
         tryouts.broken()
     with contextlib.closing(judge):
         yield judge

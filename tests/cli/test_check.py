@@ -4,6 +4,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -86,8 +87,35 @@ def test_a_syntax_error_is_told_with_its_file_and_line_and_once(capfd):
     assert lines[lines.index("    as on mi300") - 1].startswith("✗ h100: syntax-error (compiled; compile gate")
 
 
+REFERENCE = """import os
+
+
+def inputs(shape, rng):
+    return {"x": rng.tensor(shape["M"], shape["N"])}
+
+
+def reference(x):
+    os._exit(0)
+"""
+
+
+def test_a_task_whose_own_code_leaves_is_named_before_anything_is_judged(capfd):
+    shipped = Path(SHIPPED).parents[1]
+    leaves = Path("tasks", "lab", "leaves")
+    leaves.mkdir(parents=True)
+    (leaves / "task.yaml").write_text((shipped / "task.yaml").read_text().replace("id: softmax", "id: leaves"))
+    (leaves / "reference.py").write_text(REFERENCE)
+    arguments = ["check", "broken.py", "--task", "leaves", "--tasks-dir", "tasks", "--platforms", "cpu"]
+    assert kab_mc(arguments) == 2
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert err.endswith("the task's own code ended the process with exit code 0\n")
+    assert "lab/leaves/reference.py: reference() for " in err
+
+
+@pytest.mark.parametrize("wait", [0, 1, 6])
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_ends_it_in_order_and_leaves_nothing_running(number):
+def test_a_signal_ends_it_in_order_and_leaves_nothing_running(number, wait):
     Path("endless.py").write_text("print('here', flush=True)\nwhile True: pass\ndef softmax(x): ...\n")
     arguments = ["check", "endless.py", "--task", "softmax", "--platforms", "cpu"]
     process = subprocess.Popen(
@@ -97,7 +125,8 @@ def test_a_signal_ends_it_in_order_and_leaves_nothing_running(number):
         text=True,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
     )
-    until(lambda: len(family(process)) > 2, process)  # itself, what it forks candidates from, and a candidate
+    until(lambda: len(family(process)) > 1, process)  # beside itself, what tries the task: it loads its judge now
+    time.sleep(wait)
     everyone = family(process)
     process.send_signal(number)
     out, err = process.communicate(timeout=60)

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 import torch
 
+from kernelarena.errors import InputError
 from kernelarena.judge import Judge
+from kernelarena.judge.abilities import computes
 from kernelarena.judge.copying import CopyExchange
 from kernelarena.judge.measuring import Bench
 from kernelarena.platforms import backend as backend_module
@@ -180,6 +182,69 @@ def test_whoever_holds_the_memory_is_blamed_for_it(installed, monkeypatch, retur
     else:
         with pytest.raises(Exception, match="the kernel does not hold it"):
             bench._without_memory(before)
+
+
+class Lost(HostDevice):
+    """A device on which nothing is computed any more."""
+
+    device = torch.device("meta")
+
+
+RAISED = {
+    "by a plug-in": RuntimeError("the runtime is gone"),
+    "within a reference": InputError("reference.py:3: reference() fails on its own inputs: RuntimeError: it is gone"),
+}
+
+
+@pytest.mark.parametrize("error", RAISED.values(), ids=RAISED)
+def test_whether_a_device_is_lost_is_asked_of_the_device(installed, kernel, monkeypatch, error):
+    """And not of what is raised: that depends on the runtime, and a task's own mistake looks alike."""
+    subject = kernel("def entry(x):\n    return x + 1\n", task="add_one", language="torch")
+    with Judge() as judge:
+        assert judge.judge(subject, ADD_ONE, PLATFORM, SWEEP, 5).status is Status.PASS
+        bench = judge._bench(PLATFORM)
+        with monkeypatch.context() as patch:
+            patch.setattr(bench.venue.problems, "problem", raising(error))
+            with pytest.raises(type(error), match="gone"):
+                judge.judge(subject, ADD_ONE, PLATFORM, SWEEP, 5)
+            patch.setattr(bench, "_device", Lost())
+            first = judge.judge(subject, ADD_ONE, PLATFORM, SWEEP, 5)
+        again = judge.judge(subject, ADD_ONE, PLATFORM, SWEEP, 5)
+    for found in (first, again):
+        assert (found.status, found.reason) == (Status.INFRA, Reason.DEVICE_UNHEALTHY)
+        assert "the judge's own work on the device failed" in found.detail
+
+
+def raising(error):
+    def raises(*_):
+        raise error
+
+    return raises
+
+
+def test_a_reference_without_memory_on_the_device_is_not_the_tasks_mistake(installed, kernel, monkeypatch):
+    """Nor is it computed more coarsely: whoever holds the memory is looked for."""
+    monkeypatch.setattr("kernelarena.judge.measuring._RETURN_SECONDS", 0.1)
+    text = ADD_ONE.reference.replace("return x + 1", "import torch\n    raise torch.OutOfMemoryError('full')")
+    greedy = ADD_ONE.model_copy(update={"reference": text})
+    subject = kernel("def entry(x):\n    return x + 1\n", task="add_one", language="torch")
+    with Judge() as judge:
+        found = judge.judge(subject, greedy, PLATFORM, SWEEP, 5)
+    assert (found.status, found.reason) == (Status.INFRA, Reason.DEVICE_UNHEALTHY)
+    assert "got no memory on the device" in found.detail
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_a_device_is_asked_to_compute(dtype):
+    assert computes(torch.device("cpu"), dtype)
+    assert not computes(torch.device("meta"), dtype)
+
+
+def test_a_framework_that_quietly_takes_a_narrower_type_has_not_the_one_asked_for(monkeypatch):
+    ones = torch.ones
+    monkeypatch.setattr(torch, "ones", lambda *size, dtype, device: ones(*size, dtype=torch.float32, device=device))
+    assert computes(torch.device("cpu"))
+    assert not computes(torch.device("cpu"), torch.float64)
 
 
 def test_bytes_are_carried_across_where_memory_cannot_be_shared():
