@@ -101,6 +101,22 @@ def checked(frame: pd.DataFrame, columns: Sequence[str], unique: Sequence[str] =
     return frame
 
 
+def one_scale(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the frame if its speedups may be averaged: all of them over one kind of baseline.
+
+    The kind is what stands before a colon: a shipped kernel is another one for each task, as the eager reference is.
+
+    Raises
+    ------
+    ValueError
+        If they are over several.
+    """
+    kinds = {str(name).partition(":")[0] for name in frame.loc[frame["speedup"].notna(), "baseline"].dropna()}
+    if len(kinds) > 1:
+        raise ValueError(f"speedups over {' and '.join(sorted(kinds))} have no mean; keep those over one of them")
+    return frame
+
+
 def judged(frame: pd.DataFrame, evidence: Evidence | None = None) -> pd.DataFrame:
     """Return the rows that say something about a kernel, of one kind of evidence where one is given."""
     chosen: pd.DataFrame = frame[frame["status"].isin([status.value for status in JUDGED])]

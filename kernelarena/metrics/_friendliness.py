@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from kernelarena.metrics._frames import checked, grouped, judged, passed, table
+from kernelarena.metrics._frames import checked, grouped, judged, one_scale, passed, table
 from kernelarena.spec import Evidence, Gate
 
 _COLUMNS = (
     *("task", "kernel", "home", "platform", "evidence", "status", "gate"),
-    *("hidden_total", "speedup", "iterations", "tokens"),
+    *("hidden_total", "speedup", "baseline", "iterations", "tokens"),
 )
 WRITTEN, CARRIED = "written", "carried"
 
@@ -52,7 +52,7 @@ def agent_friendliness(cells: pd.DataFrame) -> pd.DataFrame:
     told = told.assign(origin=np.where(told["home"] == told["platform"], WRITTEN, CARRIED))
     rows = []
     for shared, group in grouped(told, ("platform", "evidence", "origin")):
-        right = passed(group)
+        right = passed(one_scale(group))
         row = {**shared, "judged": len(group), "passed": int(right.sum()), "success": float(right.mean())}
         row["hidden_success"] = _hidden(group) if shared["evidence"] != Evidence.COMPILED.value else float("nan")
         logs = np.log(group.loc[right, "speedup"]).dropna()

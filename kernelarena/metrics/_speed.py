@@ -8,12 +8,12 @@ import numpy as np
 import pandas as pd
 
 from kernelarena.metrics import _bootstrap
-from kernelarena.metrics._frames import checked, grouped, judged, passed, table
+from kernelarena.metrics._frames import checked, grouped, judged, one_scale, passed, table
 from kernelarena.spec import Evidence
 
 FAST = (0.8, 1.0, 1.5, 2.0)
 """The thresholds at which fast_p is commonly told."""
-_COLUMNS = ("task", "kernel", "platform", "evidence", "status", "speedup")
+_COLUMNS = ("task", "kernel", "platform", "evidence", "status", "speedup", "baseline")
 
 
 def fast_p(cells: pd.DataFrame, thresholds: Sequence[float] = FAST, by: Sequence[str] = ("platform",)) -> pd.DataFrame:
@@ -45,7 +45,8 @@ def fast_p(cells: pd.DataFrame, thresholds: Sequence[float] = FAST, by: Sequence
     Raises
     ------
     TypeError, ValueError
-        If the frame is none, lacks a column or has two rows for a cell; if a threshold is negative or no number.
+        If the frame is none, lacks a column, has two rows for a cell, or speedups over several kinds of baseline in a
+        group; if a threshold is negative or no number.
 
     References
     ----------
@@ -57,7 +58,7 @@ def fast_p(cells: pd.DataFrame, thresholds: Sequence[float] = FAST, by: Sequence
             raise ValueError(f"a speedup of {p} is no threshold")
     rows = []
     for shared, group in grouped(judged(cells, Evidence.MEASURED), by):
-        right = passed(group)
+        right = passed(one_scale(group))
         for p in thresholds:
             fast = int((right & (group["speedup"] > p)).sum())
             untimed = int((right & group["speedup"].isna()).sum())
@@ -108,7 +109,7 @@ def speedups(
     figures = [f"{name}{end}" for name in statistics for end in ("", "_low", "_high")]
     rows = []
     for shared, group in grouped(judged(cells, Evidence.MEASURED), by):
-        timed = group[passed(group) & group["speedup"].notna()]
+        timed = one_scale(group)[passed(group) & group["speedup"].notna()]
         row = {**shared, "cells": len(timed), "judged": len(group), "tasks": timed["task"].nunique()}
         if len(timed):
             for name, statistic in statistics.items():

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from kernelarena.metrics._frames import checked, grouped, judged, passed, table
+from kernelarena.metrics._frames import checked, grouped, judged, one_scale, passed, table
 from kernelarena.spec import Evidence, Gate
 
-_COLUMNS = ("task", "kernel", "platform", "evidence", "status", "gate", "speedup")
+_COLUMNS = ("task", "kernel", "platform", "evidence", "status", "gate", "speedup", "baseline")
 
 
 def agent_kernel_arena_score(cells: pd.DataFrame) -> pd.Series[float]:
@@ -68,7 +68,7 @@ def kernel_gen_bench(cells: pd.DataFrame) -> pd.DataFrame:
     checked(cells, _COLUMNS, ("kernel", "platform"))
     rows = []
     for shared, group in grouped(judged(cells), ("platform", "evidence")):
-        right = group[passed(group)]
+        right = one_scale(group)[passed(group)]
         solved, tasks = right["task"].nunique(), group["task"].nunique()
         logs = np.log(right["speedup"]).groupby(right["task"]).mean().dropna()
         speedup = float(np.exp(logs.mean())) if len(logs) else float("nan")

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernelarena.metrics import _bootstrap, fast_p, speedups
+from kernelarena.metrics import _bootstrap, agent_friendliness, fast_p, kernel_gen_bench, speedups
 from tests.metrics.frames import frame, lost
 
 MIXED = frame(
@@ -42,6 +42,20 @@ def test_zero_successes_are_a_share_of_zero_and_no_mean():
     assert (row["cells"], row["judged"], row["tasks"]) == (0, 2, 0)
     assert math.isnan(row["geometric_mean"])
     assert math.isnan(row["median_low"])
+
+
+def test_speedups_over_different_things_have_no_mean():
+    beside = ("pytorch-eager", "shipped:softmax-triton", "shipped:add-triton")
+    eager, softmax, add = (
+        {"kernel": name, "platform": "p", "speedup": 2.0, "baseline": name, "task": name} for name in beside
+    )
+    assert speedups(frame(softmax, add))["cells"].tolist() == [2], "each beside the kernel that comes with its task"
+    for mean in (speedups, fast_p, kernel_gen_bench):
+        with pytest.raises(ValueError, match="speedups over pytorch-eager and shipped have no mean"):
+            mean(frame(softmax, eager))
+        assert len(mean(frame(softmax, {**eager, "platform": "q"}))), "on another platform they stand apart anyway"
+    with pytest.raises(ValueError, match="have no mean"):
+        agent_friendliness(frame({**softmax, "home": "p"}, {**eager, "home": "p"}))
 
 
 @pytest.mark.parametrize("p", [-0.1, float("nan")])

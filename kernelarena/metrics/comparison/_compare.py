@@ -72,7 +72,6 @@ def compare(base: RunData, new: RunData, rate: float = RATE) -> Comparison:
     before = {(verdict.kernel, verdict.platform): verdict for verdict in base.verdicts}
     after = {(verdict.kernel, verdict.platform): verdict for verdict in new.verdicts}
     same_shapes = _same_seed(base.manifest, new.manifest)
-    same_torch = _torch(base.manifest) == _torch(new.manifest)
     outcomes, resources, times = [], [], []
     for cell, verdict in after.items():
         old = before.get(cell)
@@ -82,7 +81,8 @@ def compare(base: RunData, new: RunData, rate: float = RATE) -> Comparison:
         outcomes.append(Outcome(old, verdict, classify(old, verdict, same_shapes=same_shapes), changed))
         resources += resource_changes(old, verdict)
         if old.evidence is verdict.evidence is Evidence.MEASURED:
-            times += time_changes(old, verdict, same_baseline=same_torch)
+            same_baseline = _baseline(base, verdict) == _baseline(new, verdict)
+            times += time_changes(old, verdict, same_baseline=same_baseline)
     return Comparison(
         base=base.manifest,
         new=new.manifest,
@@ -106,8 +106,15 @@ def _same_seed(base: Manifest, new: Manifest) -> bool:
     return base.hidden_seed_sha256 == new.hidden_seed_sha256 and base.sweep.hidden.count == new.sweep.hidden.count
 
 
-def _torch(manifest: Manifest) -> str:
-    return manifest.environment.versions.get("torch", "")
+def _baseline(data: RunData, cell: Verdict) -> tuple[object, ...]:
+    """Return everything that the baseline of a cell may follow from, whichever it was; its name is not in it."""
+    torch = data.manifest.environment.versions.get("torch", "")
+    task, kernel = data.tasks.get(cell.task), data.kernels.get(cell.kernel)
+    reference = None if task is None else (task.reference, [shipped.digest for shipped in task.kernels])
+    original = None
+    if kernel is not None and kernel.original is not None:
+        original = kernel.original, kernel.files.get(kernel.original.partition("::")[0])
+    return torch, reference, original
 
 
 def _digest(data: RunData, cell: Cell) -> str:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from kernelarena.metrics.comparison import Pace, compare, decide, time_changes
 from kernelarena.spec import Evidence, TimedShape
+from kernelarena.spec.catalogue import load_tasks
 from tests.metrics.comparison.conftest import measured, run, timed
 from tests.metrics.conftest import cell
 
@@ -48,6 +49,33 @@ def test_another_baseline_is_no_unit():
     base, new = [timed(1, 2.0, seconds=1e-4)], [timed(1, 1.0, seconds=0.5e-4)]
     assert paces(base, new) == [Pace.SLOWER]
     assert paces(base, new, versions={"torch": "2.14.0"}) == [Pace.NONE]
+
+
+def test_a_baseline_is_what_its_program_says_and_not_its_name():
+    """The kernel is as fast as it was; what it was optimised from, or what its task ships, has become quicker."""
+    before, after = (
+        run([measured("a", "p", timed(1, speedup, seconds=seconds))])
+        for speedup, seconds in ((2.0, 1e-4), (1.0, 0.5e-4))
+    )
+    original = {"original": "slow.py::f", "files": {"k.py": "", "slow.py": "1"}}
+    kernel = before.kernels["a"].model_copy(update=original)
+    quicker = kernel.model_copy(update={"files": {"k.py": "", "slow.py": "2"}})
+    again = kernel.model_copy(update={"files": {"k.py": "2", "slow.py": "1"}})
+
+    def pace(old, now):
+        runs = (data.model_copy(update={"kernels": {"a": one}}) for data, one in ((before, old), (after, now)))
+        return compare(*runs).times[0].pace
+
+    assert pace(kernel, kernel) is Pace.SLOWER
+    assert pace(kernel, again) is Pace.SLOWER, "what it became is what is compared"
+    assert pace(kernel, quicker) is Pace.NONE
+
+    task = load_tasks()["softmax"]
+    runs = (
+        data.model_copy(update={"tasks": {"softmax": task.model_copy(update={"kernels": (shipped,)})}})
+        for data, shipped in ((before, kernel), (after, quicker))
+    )
+    assert compare(*runs).times[0].pace is Pace.NONE
 
 
 def test_the_p_value_is_that_of_the_formula():
