@@ -15,6 +15,8 @@ DETAIL, LOG = 3_000, 6_000
 """Characters of what happened, its first, and of a log, its last."""
 _ROOM_FOR_FAILURES, _ROOM_FOR_SOURCES = 1_200_000, 500_000
 """Characters on the page: a browser should open it at once, and a mail server take it."""
+_ROOM_FOR_SHAPES = 1_400
+"""Timed shapes on the page."""
 _LONGEST_SOURCE = 16_000
 _FRAME = 1_500
 """Characters around a failure's own words, roughly."""
@@ -39,6 +41,8 @@ class Detail:
     """Those for which there is room."""
     untold: int
     """Ways of failing for which there is none."""
+    timed: tuple[Verdict, ...]
+    """Cells whose timed shapes are told; none where there is no room."""
     source: tuple[tuple[str, str], ...]
     """Its files by name; empty where there is no room."""
     reproduce: str
@@ -66,7 +70,7 @@ def details(view: View) -> tuple[list[Detail], int]:
     if len(rows) > MOST_KERNELS:
         chosen = {row.id for row in sorted(rows, key=lambda row: row.passes_everywhere)[:MOST_KERNELS]}
         kept = [row for row in rows if row.id in chosen]
-    failures, sources = _Room(_ROOM_FOR_FAILURES), _Room(_ROOM_FOR_SOURCES)
+    failures, sources, shapes = _Room(_ROOM_FOR_FAILURES), _Room(_ROOM_FOR_SOURCES), _Room(_ROOM_FOR_SHAPES)
     ways = dict(view.failed_rows)
     found = []
     for row in kept:
@@ -75,8 +79,10 @@ def details(view: View) -> tuple[list[Detail], int]:
         source = _source(row.kernel)
         source = source if sources.take(sum(len(body) for _, body in source)) else ()
         cells = [cell for cell in row.cells if cell is not None]
+        timed = tuple(cell for cell in cells if cell.timings)
+        timed = timed if shapes.take(sum(len(cell.timings) for cell in timed)) else ()
         command = reproduce(row.kernel, cells, view.data.manifest.hidden_seed)
-        found.append(Detail(row, told, len(every) - len(told), source, command))
+        found.append(Detail(row, told, len(every) - len(told), timed, source, command))
     return found, len(rows) - len(kept)
 
 

@@ -93,6 +93,8 @@ def environment() -> Environment:
         "size": text.size,
         "duration": text.duration,
         "percent": text.percent,
+        "times": text.times,
+        "brief": text.brief,
         "listing": text.listing,
     }
     engine.globals |= {

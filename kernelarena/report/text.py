@@ -132,6 +132,13 @@ def duration(seconds: float) -> str:
     return " ".join(f"{number} {unit}" for number, unit in parts if number)
 
 
+def brief(seconds: float | None) -> str:
+    """Return the time of a call: ``12.3 µs``, ``1.234 ms``, or a dash for one that is not known."""
+    if seconds is None or math.isnan(seconds):
+        return "–"
+    return f"{seconds * 1e6:,.3g} µs" if seconds < 1e-3 else f"{seconds * 1e3:,.4g} ms"
+
+
 def joined(parts: Iterable[str | None], separator: str = " · ") -> str:
     """Join the parts that say something."""
     return separator.join(part for part in parts if part)

@@ -4,6 +4,7 @@ import pytest
 
 from kernelarena.report import detail
 from kernelarena.report.detail import details, gates
+from kernelarena.report.html import render
 from kernelarena.report.view import arrange
 from kernelarena.spec import Evidence, Gate, Reason, Speedup, Status, Tally
 from tests.report import runs
@@ -57,6 +58,18 @@ def test_every_kernel_with_a_verdict_is_told_of_with_its_source(view, data):
     assert all(one.source and not one.untold for one in found)
     assert [len(one.failures) for one in found] == [len(dict(view.failed_rows).get(one.row.id, ())) for one in found]
     assert all(one.reproduce.startswith("kab-mc check ") for one in found)
+
+
+def test_the_times_of_shapes_are_told_as_far_as_there_is_room(monkeypatch):
+    view = arrange(runs.measured())
+    timed = [v for v in view.data.verdicts if v.timings]
+    assert [v for one in details(view)[0] for v in one.timed] == timed
+    monkeypatch.setattr(detail, "_ROOM_FOR_SHAPES", 3 * len(timed) // 2)
+    kept = [v for one in details(view)[0] for v in one.timed]
+    assert 0 < len(kept) <= len(timed) / 2
+    text = render(view)
+    assert text.count('<table class="plain timed">') == len({v.kernel for v in kept})
+    assert "The times of its shapes are in report.json" in text
 
 
 @pytest.mark.parametrize("room", [0, 40_000])

@@ -175,7 +175,7 @@ def test_hostile_text_is_shown_as_text(make, page, text):
 
 
 def test_ten_megabytes_in_every_field_make_a_page_one_can_open(make):
-    assert len(render(arrange(hostile.run(make, hostile.LONG)))) < 1_000_000
+    assert len(render(arrange(hostile.run(make, hostile.LONG)))) < 2_000_000
 
 
 def test_markup_in_a_message_can_be_read(make):

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kernelarena.report.text import (
+    brief,
     clean,
     duration,
     joined,
@@ -145,5 +146,6 @@ def test_a_percentage_never_rounds_up_to_all_or_down_to_nothing(share, words):
     assert percent(share) == words
 
 
-def test_ratios_have_two_digits_and_unknown_ones_a_dash():
+def test_what_is_unknown_is_a_dash():
+    assert [brief(seconds) for seconds in (1.234e-5, 0.0123456, None)] == ["12.3 µs", "12.35 ms", "–"]
     assert [times(ratio) for ratio in (1.255, 12.0, None, float("nan"))] == ["1.25 ×", "12.00 ×", "–", "–"]

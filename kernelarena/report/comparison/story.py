@@ -18,7 +18,7 @@ from kernelarena.metrics.comparison import (
     TimeChange,
 )
 from kernelarena.report.pages import Page, Section
-from kernelarena.report.text import listing, plural
+from kernelarena.report.text import brief, listing, plural
 from kernelarena.spec import Evidence, Manifest, Status, Verdict
 
 _UNIT = {"shared_memory": " B", "scratch": " B"}
@@ -160,8 +160,8 @@ def _paced(title: str, changes: list[TimeChange]) -> Section:
             change.kernel,
             change.platform,
             str(change.shape),
-            _seconds(change.base_seconds),
-            _seconds(change.new_seconds),
+            brief(change.base_seconds),
+            brief(change.new_seconds),
             _percent(change.ratio - 1),
             f"{_percent(change.low - 1)} to {_percent(change.high - 1)}",
             f"±{change.floor - 1:.1%}",
@@ -224,7 +224,3 @@ def _amount(change: ResourceChange, value: float) -> str:
 
 def _percent(share: float) -> str:
     return f"{share:+.1%}".replace("-", "−")
-
-
-def _seconds(value: float | None) -> str:
-    return "–" if value is None else f"{value * 1e6:,.3g} µs" if value < 1e-3 else f"{value * 1e3:,.4g} ms"

@@ -26,7 +26,7 @@ def make(material: Material) -> Figure | Missing:
     untimed = int(told.groupby("platform")["untimed"].first().sum())
     note = (
         "fast_p: the share of all measured cells whose kernel passes every gate and is more than p times as fast as "
-        "the baseline. Kernels that fail stay in the denominator, so that none gets faster by failing."
+        f"{material.baseline}. Kernels that fail stay in the denominator, so that none gets faster by failing."
     )
     if untimed:
         note += f" {untimed} passing cells have no speedup and count as not fast."
@@ -35,13 +35,14 @@ def make(material: Material) -> Figure | Missing:
         (str(platform), *(f"{percent(row.share)} ({row.fast}/{row.total})" for row in chart.each(group)))
         for platform, group in grouped
     )
-    panel = Panel("", _spec(rows, material.measured()), "Share of cells faster than p, falling as p grows.")
+    panel = Panel("", _spec(rows, material), "Share of cells faster than p, falling as p grows.")
     columns = ("platform", *(f"p = {p:g}" for p in TOLD))
     return Figure(ID, TITLE, note, (Evidence.MEASURED,), (panel,), Numbers(columns, numbers))
 
 
-def _spec(rows: list[dict[str, object]], platforms: list[str]) -> Spec:
-    x = chart.quantity("p", "p, times as fast as the baseline", axis={"format": "~g", "tickCount": 7})
+def _spec(rows: list[dict[str, object]], material: Material) -> Spec:
+    platforms = material.measured()
+    x = chart.quantity("p", f"p, times as fast as {material.baseline}", axis={"format": "~g", "tickCount": 7})
     tip = chart.told(platform="platform", p="p", share="share|.1%", fast="cells", total="of")
     line: Spec = {
         "mark": {"type": "line", "interpolate": "step-after", "strokeWidth": 2},

@@ -11,10 +11,18 @@ import pandas as pd
 
 from kernelarena import metrics
 from kernelarena.report.view import View
-from kernelarena.spec import Evidence
+from kernelarena.spec import Baseline, Evidence
 
 Spec: TypeAlias = "dict[str, Any]"
 """A Vega-Lite specification as plain data, its colours written as custom properties of the style sheet."""
+
+
+_BESIDE = {
+    Baseline.EAGER: "PyTorch eager",
+    Baseline.COMPILE: "torch.compile",
+    Baseline.SHIPPED: "the task's shipped kernel",
+    Baseline.ORIGINAL: "its original",
+}
 
 
 @dataclass(frozen=True)
@@ -85,6 +93,11 @@ class Material:
             speedup=found["speedup"].where(ratio), architectural=found["architectural"].clip(lower=0, upper=1)
         )
         return known
+
+    @property
+    def baseline(self) -> str:
+        """What the run's kernels were timed beside, in words."""
+        return _BESIDE[self.view.data.manifest.sweep.timing.baseline]
 
     @property
     def platforms(self) -> list[str]:

@@ -18,10 +18,10 @@ def make(material: Material) -> Figure | Missing:
     timed = cells[(cells["status"] == "pass") & cells["speedup"].notna()]
     if timed.empty:
         return Missing(ID, TITLE, "No passing cell was timed against a baseline.")
-    x = chart.ratio("speedup", "times as fast as the baseline", timed["speedup"], format="~g")
+    x = chart.ratio("speedup", f"times as fast as {material.baseline}", timed["speedup"], format="~g")
     spec = strip(timed, "speedup", x, material.platforms, "speedup", ".3~g")
     note = (
-        "Each dot is a cell that passes every gate and was timed; the bar is the median of its platform. What fails is "
+        f"Each dot is a cell that passes every gate and was timed beside {material.baseline}; the bar is the median of its platform. What fails is "
         "not here: read it together with fast_p. Means are geometric, with 95 % intervals from resampling tasks."
     )
     panel = Panel("", spec, "Speedups of passing cells by platform.")
