@@ -126,7 +126,9 @@ def _told(verdict: Verdict, gate: Gate) -> str:
         return text.joined([of_shapes, built], ", ")
     if gate is Gate.TIMING:
         ratio = verdict.speedup
-        return "" if ratio is None else f"{ratio.median:.2f} × ({ratio.ci[0]:.2f} to {ratio.ci[1]:.2f})"
+        if ratio is None:
+            return ""
+        return f"{ratio.median:.2f} × ({ratio.ci[0]:.2f} to {ratio.ci[1]:.2f}) {ratio.baseline}"
     published = gate is Gate.CORRECTNESS
     tally = verdict.visible if published else verdict.hidden
     calls = checked(verdict)

@@ -43,7 +43,7 @@ def test_the_gate_that_failed_is_marked_and_what_follows_is_empty(make, data):
 def test_a_measured_cell_says_how_fast_it_is(make):
     speedup = Speedup(median=1.5, ci=(1.4, 1.6), baseline="eager")
     verdict = make.verdict("rope-half", "h100", evidence=Evidence.MEASURED, gate=Gate.HIDDEN, speedup=speedup)
-    assert told(verdict)["timing"] == ("pass", "1.50 × (1.40 to 1.60)")
+    assert told(verdict)["timing"] == ("pass", "1.50 × (1.40 to 1.60) eager")
 
 
 def test_what_nothing_is_known_about_was_asked_nothing(make):

@@ -16,11 +16,10 @@ from kernelarena.spec import Baseline, Evidence
 Spec: TypeAlias = "dict[str, Any]"
 """A Vega-Lite specification as plain data, its colours written as custom properties of the style sheet."""
 
-
 _BESIDE = {
     Baseline.EAGER: "PyTorch eager",
     Baseline.COMPILE: "torch.compile",
-    Baseline.SHIPPED: "the task's shipped kernel",
+    Baseline.SHIPPED: "the task’s shipped kernel",
     Baseline.ORIGINAL: "its original",
 }
 

@@ -21,8 +21,9 @@ def make(material: Material) -> Figure | Missing:
     x = chart.ratio("speedup", f"times as fast as {material.baseline}", timed["speedup"], format="~g")
     spec = strip(timed, "speedup", x, material.platforms, "speedup", ".3~g")
     note = (
-        f"Each dot is a cell that passes every gate and was timed beside {material.baseline}; the bar is the median of its platform. What fails is "
-        "not here: read it together with fast_p. Means are geometric, with 95 % intervals from resampling tasks."
+        f"Each dot is a cell that passes every gate and was timed beside {material.baseline}; the bar is the median of "
+        "its platform. What fails is not here: read it together with fast_p. Means are geometric, with 95 % intervals "
+        "from resampling tasks."
     )
     panel = Panel("", spec, "Speedups of passing cells by platform.")
     found = metrics.speedups(cells)

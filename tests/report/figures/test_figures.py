@@ -13,7 +13,7 @@ from kernelarena.report.figures import MAKERS, figures
 from kernelarena.report.figures.figure import Material
 from kernelarena.report.palette import light, painted
 from kernelarena.report.view import arrange
-from kernelarena.spec import Efficiency, Evidence, Speedup, Status, Telemetry
+from kernelarena.spec import Baseline, Efficiency, Evidence, Speedup, Status, Telemetry
 from tests.report import hostile, runs
 
 VIEWS = {"measured": lambda data: arrange(runs.measured()), "mixed": lambda data: arrange(data)}
@@ -104,6 +104,19 @@ def test_figures_that_are_no_numbers_are_left_out_and_break_nothing(make):
     (speed,) = [figure for figure in found if figure.id == "speed"]
     assert [row["speedup"] for row in rows(speed.panels[0])] == [1.2]
     json.dumps([panel.spec for figure in found for panel in figure.panels], allow_nan=False)
+
+
+@pytest.mark.parametrize("baseline", Baseline)
+def test_what_kernels_were_timed_beside_is_said(baseline):
+    data = runs.measured()
+    timing = data.manifest.sweep.timing.model_copy(update={"baseline": baseline})
+    sweep = data.manifest.sweep.model_copy(update={"timing": timing})
+    view = arrange(data.model_copy(update={"manifest": data.manifest.model_copy(update={"sweep": sweep})}))
+    found = {figure.id: figure for figure in figures(view)[0]}
+    words = Material(view).baseline
+    assert words in found["fast"].note
+    assert words in found["speed"].note
+    assert f"times as fast as {words}" in json.dumps(found["speed"].panels[0].spec, ensure_ascii=False)
 
 
 def test_a_kernel_that_beats_the_roofline_from_a_cache_reaches_all_of_it(make):
