@@ -84,9 +84,14 @@ class TorchBackend(Backend):
         """Return whether the vendor's kernel driver is in this host."""
         return bool(glob.glob(str(self.device_node)))
 
+    def absence(self) -> str:
+        """Return what of the driver's is not there, where it has none; other vendors' nodes may have the same names."""
+        others = glob.glob(str(self.device_node))
+        return f"none of {self.device_node} is of that vendor" if others else f"no {self.device_node}"
+
     def _why_not_measured(self, platform: Platform) -> str | None:
         if not self.has_driver():
-            return f"no {self.vendor_name} {self.noun} in this host (no {self.device_node})"
+            return f"no {self.vendor_name} {self.noun} in this host ({self.absence()})"
         devices, problem = self._probe
         if problem:
             return problem

@@ -73,7 +73,7 @@ def driver(runtime: Runtime) -> Iterator[Finding]:
         return
     if not runtime.driven:
         install = vendor.install if vendor else f"install the driver of {backend.vendor_name}; in a container, show it"
-        yield missing("driver", f"no {backend.device_node}", install)
+        yield missing("driver", backend.absence(), install)
         return
     patterns = vendor.nodes if vendor else (str(backend.device_node), *backend.more_nodes)
     nodes = {pattern: sorted(glob(pattern)) for pattern in patterns}
