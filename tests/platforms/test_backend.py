@@ -19,6 +19,7 @@ from kernelarena.platforms.backend import GROUP, Availability, Backend, Device, 
 from kernelarena.platforms.catalogue import load
 from kernelarena.platforms.cpu import CpuBackend
 from kernelarena.platforms.cuda import CudaBackend
+from kernelarena.platforms.declared import XpuBackend
 from kernelarena.platforms.gpu import GpuBackend
 from kernelarena.platforms.rocm import RocmBackend
 from kernelarena.spec import Evidence, Language, Platform
@@ -272,6 +273,17 @@ def test_why_there_are_no_devices_is_told_apart(
     found = backend.availability(PLATFORMS["mi300"])
     assert message in found.why_not
     assert found.evidence == (Evidence.COMPILED,)
+
+
+@pytest.mark.parametrize(("nodes", "message"), [(0, "no {}"), (1, "none of {} is of that vendor")])
+def test_nodes_of_another_vendor_are_no_driver(tmp_path: Path, monkeypatch, nodes: int, message: str) -> None:
+    for number in range(128, 128 + nodes):
+        (tmp_path / f"renderD{number}" / "device").mkdir(parents=True)
+        (tmp_path / f"renderD{number}" / "device" / "vendor").write_text("0x1002\n")
+    monkeypatch.setattr(XpuBackend, "device_node", tmp_path / "renderD*")
+    monkeypatch.setattr(XpuBackend, "render_folder", tmp_path)
+    found = XpuBackend().availability(PLATFORMS["b580"])
+    assert found.why_not == f"no Intel GPU in this host ({message.format(tmp_path / 'renderD*')})"
 
 
 def test_hidden_devices_are_explained(python_that_says, monkeypatch: pytest.MonkeyPatch) -> None:
