@@ -49,6 +49,16 @@ def test_what_cannot_be_read_is_left_out_on_demand(kernels):
     assert len(found.left_out) == 1
 
 
+def test_kernels_of_a_task_travel_with_it_where_others_are_timed_beside_them(kernels):
+    sweep = Sweep(platforms=("h100",), kernels=(str(kernels),), timing={"baseline": "shipped"})
+    found = plan.make(sweep)
+    assert {task: [kernel.id for kernel in source.kernels] for task, source in found.tasks.items()} == {
+        "softmax": ["softmax-triton"],
+        "add": ["add-triton"],
+    }
+    assert not any(source.kernels for source in plan.make(Sweep(kernels=(str(kernels),))).tasks.values())
+
+
 class TestConfigurations:
     @pytest.mark.parametrize("path", sorted(paths.shipped("configs").glob("*.yaml")), ids=lambda path: path.stem)
     def test_shipped_ones_are_plans(self, path):

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from kernelarena.cli import run as kab_mc
-from kernelarena.cli.sweep import _command
+from kernelarena.cli.sweep import _command, _configuration, sweep
 from kernelarena.report.document import comparable
 from kernelarena.spec import Status
 from kernelarena.spec.paths import state_dir
@@ -115,6 +115,16 @@ class TestBadInput:
     def test_resuming_with_what_was_settled(self, complain, option):
         name = option[0] if option[0].startswith("--") else "PATH"
         assert f"as it was begun, so {name} cannot be given" in complain("--resume", "nowhere", *option)
+
+
+def test_the_baseline_of_the_command_line_goes_before_that_of_the_file(folder):
+    Path("lab.yaml").write_text("timing: {baseline: shipped, seconds: 2}\n")
+    timings = [
+        _configuration(sweep.make_context("sweep", [*typed]).params).timing
+        for typed in ([], ["--config", "lab.yaml"], ["--config", "lab.yaml", "--baseline", "original"])
+    ]
+    assert [str(timing.baseline) for timing in timings] == ["eager", "shipped", "original"]
+    assert timings[2].seconds == 2, "the rest of the file counts"
 
 
 def test_the_command_is_kept_without_the_seed():

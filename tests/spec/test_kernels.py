@@ -64,6 +64,16 @@ class TestFolder:
         assert load(path / "kernel.yaml") == [kernel]
         assert load(path, path / "kernel.yaml", f"{path}/.") == [kernel], "named thrice, read once"
 
+    def test_may_name_what_it_was_optimised_from(self, tmp_path):
+        yaml = "task: softmax\nlanguage: triton\nentry: kernel.py::softmax\noriginal: first.py\n"
+        path = folder(tmp_path / "k", yaml)
+        with pytest.raises(InputError, match=r"yaml:4: original: no file 'first.py'; known: kernel.py"):
+            load(path)
+        (path / "first.py").write_text("def slow_softmax(x):\n    return x\n")
+        (kernel,) = load(path)
+        assert (kernel.file, kernel.function, kernel.original) == ("kernel.py", "softmax", "first.py::slow_softmax")
+        assert "first.py" in kernel.files
+
     def test_of_many_is_searched_in_order(self, tmp_path):
         for name in ("b/two", "a/one", "a/three"):
             folder(tmp_path / name)
@@ -226,6 +236,7 @@ class TestJsonLines:
             (line(task="sofmax"), "task: unknown task 'sofmax'; did you mean 'softmax'"),
             (line(language="hip"), "language 'hip' is not supported yet"),
             (line(entry="sofmax"), "entry: kernel.py has no function 'sofmax'; did you mean 'softmax'"),
+            (line(original="slow"), "original: kernel.py has no function 'slow'"),
             (line(entry="../k.py::softmax"), "'../k.py' is not the plain name of a .py file"),
             (line(entry="/etc/k.py::softmax"), "not the plain name"),
             (line(entry="k.txt::softmax"), "not the plain name"),

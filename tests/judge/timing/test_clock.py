@@ -5,7 +5,7 @@ import itertools
 import pytest
 
 from kernelarena.judge.timing.arm import Request, Run
-from kernelarena.judge.timing.clock import Told, slower_than_told
+from kernelarena.judge.timing.clock import Told, believed, slower_than_told
 
 US = 1e-6
 
@@ -33,6 +33,13 @@ def test_whoever_tells_the_truth_is_believed(device):
 def test_whoever_tells_much_less_is_not(device, told):
     honest = Told(Arm(50 * US), 50 * US, 20 * US)
     assert "by the judge's clock" in slower_than_told(Told(Arm(device), told, 20 * US), honest)
+
+
+def test_two_who_look_slow_on_purpose_convict_nobody_and_are_not_believed_either():
+    pair = [Told(Arm(device), told, 20 * US) for device, told in ((1000 * US, 100 * US), (5000 * US, 500 * US))]
+    assert slower_than_told(*pair) == ""
+    assert [believed(told) for told in pair] == [False, False]
+    assert believed(Told(Arm(50 * US), 50 * US, 20 * US))
 
 
 @pytest.mark.parametrize("busy", [0.5e-3, 5e-3])
