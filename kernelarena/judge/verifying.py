@@ -286,8 +286,8 @@ class Verification:
                     return
             for control in tried:
                 self._hold(control, material, shape, found)
-        except InputError as error:
-            self._note(shape.dtype, "code", f"on {shape}: {error}")
+        except (InputError, torch.OutOfMemoryError) as error:
+            self._note(shape.dtype, "code", f"on {shape}: {' '.join(str(error).split())}")
 
     def _material(self, reference: Reference, shape: Shape, seed: int, found: _Found) -> Material | None:
         """Draw a trial; None where something about it is wrong that was noted."""
