@@ -9,7 +9,20 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).resolve().parent.parent / "kernelarena"
-ORDER = ["errors", "spec", "platforms", "protocol", "judge", "cluster", "store", "metrics", "report", "cli", "testing"]
+ORDER = [
+    "errors",
+    "spec",
+    "platforms",
+    "portability",
+    "protocol",
+    "judge",
+    "cluster",
+    "store",
+    "metrics",
+    "report",
+    "cli",
+    "testing",
+]
 ALONE = {"store": {"errors", "spec"}, "metrics": {"errors", "spec"}}
 MODULES = sorted(PACKAGE.rglob("*.py"))
 VENDORS = re.compile(

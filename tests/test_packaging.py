@@ -41,7 +41,8 @@ def test_a_vendors_extra_brings_the_library_that_the_doctor_asks_for(backend):
 
 
 def test_every_import_of_the_package_is_a_dependency():
-    distributions = {"yaml": "pyyaml", "vl_convert": "vl-convert-python"}
+    distributions = {"yaml": "pyyaml", "vl_convert": "vl-convert-python", "tree_sitter": "tree-sitter"}
+    distributions["tree_sitter_cuda"] = "tree-sitter-cuda"
     declared = names(PROJECT["dependencies"]) | names(PROJECT["optional-dependencies"]["triton"])
     found = set()
     for path in (ROOT / "kernelarena").rglob("*.py"):

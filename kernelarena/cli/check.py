@@ -1,4 +1,4 @@
-"""``kab-mc check``: one kernel, in this process's tree and without a run folder."""
+"""``kab-mc check``: one kernel, in this process's tree and without a run folder; or sources, of which none is run."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from kernelarena import report
-from kernelarena.cli import options, plan
+from kernelarena.cli import findings, options, plan
 from kernelarena.cli.interrupts import Interrupts
 from kernelarena.cli.lines import Teller, width
 from kernelarena.cli.progress import CheckProgress
@@ -23,21 +23,25 @@ from kernelarena.spec import Hidden, Manifest, RunData, Status, Sweep, Verdict
 from kernelarena.store import environment, new_id, seeds
 from kernelarena.store.run import timestamp
 
-_HELP = """Judge one kernel and print what came of it, at once.
+_HELP = """Judge one kernel and print what came of it, at once, and what in its source does not carry over.
 
 The gates are those of a sweep; nothing is written. A kernel that fails is a result: the exit code is 0 unless --strict
 asks for 1. It is 3 if something around the kernel kept it from being judged, or no platform could be tried.
+
+With --static any number of files and folders (Triton, CUDA and HIP C++) are looked at for what does not carry over,
+by default to every chip whose limits are known, and nothing is built or run.
 
 \b
 Examples:
   kab-mc check softmax.py --task softmax
   kab-mc check softmax.py::my_softmax --task softmax --platforms mi300,h100
   kab-mc check kernels/my-softmax/ --strict
+  kab-mc check --static kernels/ csrc/softmax.cu --platforms mi300
 """
 
 
 @click.command(help=_HELP)
-@click.argument("file", type=options.WORDS)
+@click.argument("files", type=options.WORDS, nargs=-1, required=True, metavar="FILE…")
 @options.task
 @options.platforms
 @options.hidden_seed
@@ -45,9 +49,25 @@ Examples:
 @options.no_cache
 @click.option("--strict", is_flag=True, help="End with exit code 1 if the kernel fails on any of the platforms.")
 @options.extra_folders
+@click.option("--static", is_flag=True, help="Look at the sources alone, of any number of files and folders.")
 @options.as_json
-def check(file: str, **given: Any) -> int:
+@click.option("--sarif", is_flag=True, help="With --static: print SARIF 2.1.0, for code hosts and editors.")
+def check(files: tuple[str, ...], **given: Any) -> int:
     """Run the command."""
+    if given["sarif"] and (given["as_json"] or not given["static"]):
+        raise InputError("check: --sarif is a form of the findings of --static; give it with that, and without --json")
+    if given["static"]:
+        return findings.static(
+            files,
+            platforms=given["platforms"],
+            platforms_dirs=given["platforms_dirs"],
+            tasks_dirs=given["tasks_dirs"],
+            form="sarif" if given["sarif"] else "json" if given["as_json"] else None,
+            strict=given["strict"],
+        )
+    if len(files) > 1:
+        raise InputError(f"check: takes one kernel, not {len(files)}; kab-mc sweep takes many, and so does --static")
+    (file,) = files
     config = Sweep(
         platforms=given["platforms"],
         kernels=(file,),
@@ -72,7 +92,8 @@ def check(file: str, **given: Any) -> int:
         if given["as_json"]:
             emit(_report(config, wanted, verdicts))
         else:
-            click.echo("\n".join(["", *teller.footer(verdicts)]))
+            portability = findings.of_kernel(kernel, list(wanted.platforms.values()))
+            click.echo("\n".join([*findings.told(portability), "", *teller.footer(verdicts)]))
     statuses = {verdict.status for verdict in verdicts}
     if not statuses & {Status.PASS, Status.FAIL}:
         where = "on this platform" if len(cells) == 1 else "on any of the platforms"

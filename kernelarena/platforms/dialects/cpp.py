@@ -1,0 +1,144 @@
+"""What C++ kernels include and call that not every vendor has.
+
+What the translation of CUDA to HIP that comes with PyTorch knows is not here, since it carries over. Sources: the
+HIPIFY documentation's lists of supported APIs; the HIP documentation, "HIP C++ language extensions"; clang's
+``__HIP_NO_IMAGE_SUPPORT``, which it defines for chips without image instructions; CUDA C++ Programming Guide, "Thread
+Block Clusters" and "Programmatic Dependent Launch".
+"""
+
+from __future__ import annotations
+
+from kernelarena.platforms.dialects.where import AMD, NVIDIA, Construct, Where
+
+_NVIDIA, _AMD = (Where(NVIDIA),), (Where(AMD),)
+_CLUSTERS = (Where(NVIDIA, ("sm_90", "sm_100")),)
+
+HEADERS = (
+    Construct(
+        "the matrix fragments of one vendor",
+        ("mma.h", "crt/mma.h"),
+        _NVIDIA,
+        "rocWMMA's fragments behind #ifdef, which have the same interface, or a tiled product of your own",
+    ),
+    Construct(
+        "asynchronous copies into shared memory",
+        ("cuda_pipeline.h", "cuda_pipeline_primitives.h", "cuda_awbarrier.h", "cuda_awbarrier_primitives.h"),
+        _NVIDIA,
+        "plain loads into registers, stored to shared memory after the computation that they overlap with",
+    ),
+    Construct(
+        "parts of cooperative groups that HIP does not have",
+        ("cooperative_groups/reduce.h", "cooperative_groups/scan.h", "cooperative_groups/memcpy_async.h"),
+        _NVIDIA,
+        "a loop of shuffles over tile.size(), and <cooperative_groups.h> alone",
+    ),
+    Construct(
+        "the C++ library of one vendor's toolkit",
+        ("cuda/*", "nv/target"),
+        _NVIDIA,
+        "<hip/std/…>, where libhipcxx is installed, behind #ifdef; atomics: atomicAdd and __threadfence()",
+    ),
+    Construct(
+        "templates of one vendor",
+        ("cutlass/*", "cute/*"),
+        _NVIDIA,
+        "a kernel of your own for chips without it (Composable Kernel is its nearest relative there), chosen by #ifdef",
+    ),
+    Construct(
+        "templates of one vendor",
+        ("ck/*", "ck_tile/*", "rocwmma/*", "rocprim/*", "hip/amd_detail/*"),
+        _AMD,
+        "a kernel of your own for chips without it, chosen by #ifdef; for block-wide primitives hipCUB serves both",
+    ),
+)
+"""By what is written between the brackets of ``#include``."""
+
+CALLS = (
+    Construct(
+        "a compiler builtin of one vendor",
+        ("__builtin_amdgcn_*", "__builtin_mxc_*"),
+        _AMD,
+        "the function of the HIP headers that wraps it, or an #ifdef with what other chips have",
+    ),
+    Construct(
+        "a compiler builtin of one vendor",
+        ("__nvvm_*",),
+        _NVIDIA,
+        "the intrinsic that wraps it, or an #ifdef with what other chips have",
+    ),
+    Construct(
+        "asynchronous copies into shared memory",
+        ("__pipeline_memcpy_async", "__pipeline_commit", "__pipeline_wait_prior"),
+        _NVIDIA,
+        "plain loads into registers, stored to shared memory after the computation that they overlap with",
+    ),
+    Construct(
+        "a pause that HIP does not have",
+        ("__nanosleep",),
+        _NVIDIA,
+        "__builtin_amdgcn_s_sleep() behind #ifdef, or a plain loop",
+    ),
+    Construct(
+        "clusters of blocks",
+        ("this_cluster", "cooperative_groups::this_cluster", "cg::this_cluster"),
+        _CLUSTERS,
+        "blocks that share nothing, or a path of its own behind #ifdef",
+    ),
+    Construct(
+        "programmatic dependent launch",
+        ("cudaGridDependencySynchronize", "cudaTriggerProgrammaticLaunchCompletion"),
+        _CLUSTERS,
+        "kernels in the order of their stream, or a path of its own behind #ifdef",
+    ),
+    Construct(
+        "textures, for which some chips have no instructions",
+        (
+            "tex1D",
+            "tex2D",
+            "tex3D",
+            "tex1Dfetch",
+            "tex1DLod",
+            "tex2DLod",
+            "tex3DLod",
+            "tex2Dgather",
+            "texCubemap",
+            "surf1Dread",
+            "surf1Dwrite",
+            "surf2Dread",
+            "surf2Dwrite",
+            "surf3Dread",
+            "surf3Dwrite",
+        ),
+        (Where(NVIDIA), Where(AMD, ("gfx1100",))),
+        "loads through a const __restrict__ pointer, and interpolation written out",
+    ),
+)
+"""By the name that is called, without template arguments. Where a file defines a function of that name it is not
+meant."""
+
+LAUNCH_BY_DEVICE = Construct(
+    "launches a kernel from a kernel",
+    (),
+    _NVIDIA,
+    "a launch by the host for each stage, or a loop inside one kernel",
+)
+
+FLOAT8_TYPES = {
+    "__nv_fp8_e4m3": ("float8_e4m3", "float8_e4m3fn"),
+    "__hip_fp8_e4m3": ("float8_e4m3", "float8_e4m3fn"),
+    "__hip_fp8_e4m3_fnuz": ("float8_e4m3", "float8_e4m3fnuz"),
+    "__hip_fp8_e5m2_fnuz": ("float8_e5m2", "float8_e5m2fnuz"),
+}
+"""Eight-bit types whose other flavour means other numbers by the same bits: the canonical dtype, and the flavour."""
+
+DYNAMIC_SHARED_MEMORY = frozenset(
+    {"cudaFuncAttributeMaxDynamicSharedMemorySize", "hipFuncAttributeMaxDynamicSharedMemorySize"}
+)
+"""Names of the attribute by which a kernel opts in to more shared memory."""
+_STATIC = {NVIDIA: 48 << 10}
+"""Bytes that arrays of a size known at compile time may have, where that is less than a block may opt in to."""
+
+
+def static_shared_memory(backend: str, per_block: int) -> int:
+    """Return the bytes of shared memory that a kernel's fixed arrays may have together."""
+    return min(_STATIC.get(backend, per_block), per_block)

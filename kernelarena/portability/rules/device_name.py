@@ -1,0 +1,48 @@
+"""``device-name``: a chip that is known by its name."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+
+from kernelarena.platforms.dialects.python import NAMES
+from kernelarena.portability.finding import Severity
+from kernelarena.portability.python.unit import PythonUnit
+from kernelarena.portability.rule import Fault, Rule, where
+from kernelarena.spec import Platform
+
+
+class DeviceName(Rule):
+    """The name of the device is compared with that of one chip."""
+
+    id = "device-name"
+    summary = "A decision by the name of one chip, which no other answers to."
+    severity = Severity.WARNING
+
+    def python(self, unit: PythonUnit, platforms: Sequence[Platform]) -> Iterator[Fault]:
+        """Look at every comparison of a device's name with a text that has a number in it, as chips' names do."""
+        for node in unit.nodes(ast.Compare):
+            operands = [node.left, *node.comparators]
+            words = [word for each in operands if (word := unit.string(each)) and any(map(str.isdigit, word))]
+            if not words or not any(_is_name(unit, each) for each in operands):
+                continue
+            word = words[0]
+            yield Fault(
+                unit.span(node),
+                where(platforms, lambda platform, word=word: not _answers(platform, word)),  # type: ignore[misc]
+                f"no device there is called {word!r}: the other branch is taken, whatever the chip can do",
+                "what the decision rests on: torch.cuda.get_device_properties(), or an autotuned choice",
+            )
+
+
+def _is_name(unit: PythonUnit, node: ast.expr) -> bool:
+    node = unit.value(node)
+    name = unit.dotted(node)
+    for method in (".lower", ".upper", ".strip", ".casefold"):
+        name = name.removesuffix(method)
+    return name in NAMES
+
+
+def _answers(platform: Platform, word: str) -> bool:
+    names = [platform.title, *platform.detect.names]
+    return any(word.casefold() in name.casefold() for name in names)
