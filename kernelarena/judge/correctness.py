@@ -145,8 +145,8 @@ class Examiner:
             return replace(second, reason=Reason.FRAMEWORK_FALLBACK, detail=_PREPARED)
         if second.reason not in _WRONG:
             return _launched(second, first)
-        if self._late is Reason.OFF_STREAM_WORK and self._call(varied, place, POISONS[1]).reason is None:
-            return replace(second, reason=self._late, detail=_TOO_EARLY)
+        if self._late is Reason.OFF_STREAM_WORK and self._call(varied, place, POISONS[1]).reason in (None, self._late):
+            return replace(second, reason=self._late, detail=_TOO_EARLY)  # in time, or seen to be late once more
         if stale := self._kept_inputs(shape, seed, self._problems.problem(self._task, shape, seed), varied):
             return replace(second, reason=Reason.CACHED_RESULT, detail=_KEPT_INPUT.format(stale))
         if self._elsewhere(varied, POISONS[0]).reason is None:
