@@ -129,6 +129,12 @@ class Candidate:
 
         job = CompileJob.model_validate(request["job"])
         folder = self.scratch / "compile"
+        if job.kernel.language.is_cpp:
+            from kernelarena.protocol import compile_cpp
+
+            compile_cpp.run(job, self.folder, lambda event: wire.send({"event": event}), folder)
+            wire.send({"done": True, "acts": []})
+            return
         run(job, self.folder, lambda event: wire.send({"event": event}), folder, self._watched())
         if request["keep"]:
             for entry in built.collect(folder / built.FOLDER):

@@ -61,7 +61,7 @@ def compile_gate(
     fields = {name: getattr(decision, name) for name in Decision.model_fields if name != "sources"}
     fields |= {
         "evidence": Evidence.COMPILED,
-        "toolchain": compile_cache.toolchain(kernel.language),
+        "toolchain": compile_cache.toolchain(kernel.language, platform.arch),
         "cached": cached,
     }
     if kernel.language is Language.TORCH and decision.status is Status.PASS:

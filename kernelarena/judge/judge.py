@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from kernelarena.judge.compiling import compile_gate
+from kernelarena.judge.cpp import judge_cpp
 from kernelarena.judge.emulating import emulate
 from kernelarena.judge.measuring import Bench, DeviceUnhealthy, measure
 from kernelarena.judge.problems import Problems
@@ -95,7 +96,7 @@ class Judge:
         kernel, task, platform, sweep
             As of :meth:`judge`; nothing happens unless ``sweep.cache``, where results are kept.
         """
-        if sweep.cache:
+        if sweep.cache and not kernel.language.is_cpp:
             compile_gate(lambda: self._zygote(Mode.COMPILE, ()), kernel, task, platform, sweep, keep=True, ahead=True)
 
     def _found(
@@ -112,6 +113,8 @@ class Judge:
         def forks(mode: Mode, devices: tuple[str, ...] = ()) -> Callable[[], Zygote]:
             return lambda: self._zygote(mode, devices)
 
+        if kernel.language.is_cpp:
+            return judge_cpp(forks(Mode.COMPILE), kernel, task, platform, sweep, available)
         if Evidence.EMULATED in available.evidence:
             return emulate(forks(Mode.INTERPRET), self._problems_of(platform), kernel, task, sweep, hidden_seed)
         if not available.evidence:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from kernelarena.platforms.backend import Device
+from kernelarena.platforms.backend import Backend, Device
 from kernelarena.platforms.gpu import GpuBackend
 from kernelarena.platforms.virtual_memory import Runtime
 from kernelarena.platforms.visibility import Visibility
-from kernelarena.spec import Platform
+from kernelarena.spec import Language, Platform
 
 
 class CudaBackend(GpuBackend):
@@ -17,6 +17,7 @@ class CudaBackend(GpuBackend):
 
     name = "cuda"
     vendor_name = "NVIDIA"
+    languages = (*Backend.languages, Language.CUDA)
     device_node = Path("/dev/nvidiactl")
     triton_backend = "nvidia"
     torch_key = "cuda"

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from kernelarena.platforms.backend import Device
+from kernelarena.platforms.backend import Backend, Device
 from kernelarena.platforms.gpu import GpuBackend
 from kernelarena.platforms.telemetry.identity import uuid_forms
 from kernelarena.platforms.virtual_memory import Runtime
 from kernelarena.platforms.visibility import Visibility
-from kernelarena.spec import Platform
+from kernelarena.spec import Language, Platform
 
 
 class RocmBackend(GpuBackend):
@@ -22,6 +22,7 @@ class RocmBackend(GpuBackend):
 
     name = "rocm"
     vendor_name = "AMD"
+    languages = (*Backend.languages, Language.HIP)
     device_node = Path("/dev/kfd")
     triton_backend = "amd"
     torch_key = "hip"

@@ -23,7 +23,7 @@ from kernelarena.protocol.compile_story import Specialisation, Story, Tampered, 
 from kernelarena.protocol.entry import EntryFault
 from kernelarena.protocol.fallback import left_to_framework, light_use
 from kernelarena.protocol.form import wrong_form
-from kernelarena.protocol.limits import ADVICE, excess, resources
+from kernelarena.protocol.limits import ADVICE, CPP_ADVICE, excess, resources
 from kernelarena.spec import Gate, Language, Launch, Location, Reason, Resources, Shape, Status, Tally, Task
 from kernelarena.spec.base import Model
 
@@ -96,6 +96,8 @@ def decide(
     if story.load is not None:
         load = story.load
         return _failed(job, story, _LOAD_REASONS[load.fault], load.message, (load.file, load.line), log=log)
+    if (unit := _refused_unit(story)) is not None:
+        return _not_built(job, story, unit, log)
     if story.ended is None:
         return _died(job, story, exit_code, log)
     for index, call in sorted(story.calls.items()):
@@ -103,6 +105,17 @@ def decide(
         if call.failure is not None:
             return _raised(job, story, call.failure, shape, log)
     return _judge_calls(job, task, story, log)
+
+
+def _refused_unit(story: Story) -> Specialisation | None:
+    return next((known for known in story.specialisations.values() if known.begun.unit and known.refused), None)
+
+
+def _not_built(job: CompileJob, story: Story, unit: Specialisation, log: str) -> Decision:
+    """Decide on a file that did not compile, so that nothing of it could be called."""
+    fault = _fault(job, unit)
+    assert fault is not None
+    return _failed(job, story, fault.reason, f"{_launch_name(unit)} {fault.detail}", fault.where, log=log)
 
 
 def _judge_calls(job: CompileJob, task: Task, story: Story, log: str) -> Decision:
@@ -132,7 +145,7 @@ def _judge_calls(job: CompileJob, task: Task, story: Story, log: str) -> Decisio
             right = sum(other is None for other in wrong.values())
             decision = _failed(job, story, reason, f"with {job.calls[index].shape}, {said}", passed=right, log=log)
             return decision.model_copy(update={"gate": Gate.CORRECTNESS})
-    launches = tuple(_launch(job, known) for known in story.specialisations.values())
+    launches = _launches(job, story)
     assert story.ended is not None
     return Decision(
         status=Status.PASS,
@@ -215,7 +228,7 @@ def _failed(
     passed: int | None = None,
     spoilt: frozenset[int] | set[int] = frozenset(),
 ) -> Decision:
-    launches = tuple(_launch(job, known) for known in story.specialisations.values())
+    launches = _launches(job, story)
     if passed is None:
         passed = sum(call.failure is None for call in story.calls.values()) if not spoilt else _unspoilt(story, spoilt)
     return Decision(
@@ -265,7 +278,8 @@ def _fault(job: CompileJob, known: Specialisation) -> _Fault | None:
     over = excess(job.platform, _resources(job, known))
     if over is None:
         return None
-    return _Fault(Reason.RESOURCE_EXCEEDED, f"{over.sentence}; {ADVICE[over.resource]}", where)
+    advice = ADVICE if job.kernel.language in (Language.TRITON, Language.TORCH) else CPP_ADVICE
+    return _Fault(Reason.RESOURCE_EXCEEDED, f"{over.sentence}; {advice[over.resource]}", where)
 
 
 def _resources(job: CompileJob, known: Specialisation) -> Resources:
@@ -275,6 +289,10 @@ def _resources(job: CompileJob, known: Specialisation) -> Resources:
         job.platform, warps=built.warps, stages=known.begun.stages, shared=built.shared, registers=built.registers,
         scalar_registers=built.scalar_registers, spills=built.spills, scratch=built.scratch,
     )  # fmt: skip
+
+
+def _launches(job: CompileJob, story: Story) -> tuple[Launch, ...]:
+    return tuple(_launch(job, known) for known in story.specialisations.values() if not known.begun.unit)
 
 
 def _launch(job: CompileJob, known: Specialisation) -> Launch:

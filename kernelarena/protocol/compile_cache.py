@@ -20,7 +20,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from kernelarena.platforms.toolchains import built, triton
+from kernelarena.platforms.toolchains import built, cpp, triton
 from kernelarena.protocol.compile import Decision
 from kernelarena.spec import Kernel, Language, Platform, TaskSource
 from kernelarena.spec.paths import cache_dir
@@ -29,8 +29,10 @@ _SOURCE_LIMIT = 64 * 2**20  # bytes
 _PACKAGE = Path(__file__).resolve().parent.parent
 
 
-def toolchain(language: Language) -> str:
-    """Return what builds kernels of a language, with its version: ``triton 3.9.0``."""
+def toolchain(language: Language, arch: str = "") -> str:
+    """Return what builds kernels of a language for an architecture, with its version: ``triton 3.9.0``."""
+    if language.is_cpp:
+        return cpp.described(language, arch)
     return f"torch {_version('torch')}" if language is Language.TORCH else triton.described()
 
 
@@ -38,13 +40,14 @@ def key(kernel: Kernel, task: TaskSource, platform: Platform) -> str:
     """Return the name of an entry: SHA-256, hex, over all that the decision depends on.
 
     That is the kernel's sources and entry; the task with its shapes, dtypes and reference; the platform with its
-    target and limits; the versions of Triton, torch, NumPy and Python; and the harness's own code of this gate.
+    target and limits; the versions of the compiler, torch, NumPy and Python; and the harness's own code of this gate.
     """
     parts = {
         "kernel": kernel.digest,
         "task": task.digest,
         "platform": platform.model_dump_json(),
         "triton": triton.version(),
+        "compiler": cpp.identity(kernel.language, platform.arch) if kernel.language.is_cpp else None,
         "torch": _version("torch"),
         "numpy": _version("numpy"),
         "python": list(sys.version_info[:3]),
@@ -130,6 +133,7 @@ def _own_code() -> str:
 def _own_files() -> Iterator[Path]:
     yield from sorted((_PACKAGE / "platforms" / "persona").glob("*.py"))
     yield from sorted((_PACKAGE / "platforms" / "toolchains").glob("*.py"))
+    yield from sorted(path for path in (_PACKAGE / "platforms" / "toolchains" / "cpp").rglob("*.*") if path.is_file())
     yield from sorted((_PACKAGE / "protocol").glob("compile*.py"))
     for name in ("entry", "fallback", "limits", "occupancy"):
         yield _PACKAGE / "protocol" / f"{name}.py"

@@ -60,6 +60,8 @@ class Compiling(Model):
     warps: Count
     stages: Count | None = None
     tuning: bool = False
+    unit: bool = False
+    """Whether it is a whole file, whose kernels are told of when they are launched."""
     file: FileName | None = None
     line: Line | None = None
 

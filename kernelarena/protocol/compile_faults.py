@@ -34,6 +34,7 @@ _UNSUPPORTED = (
     _pattern(r"cannot select: [^\n]*", "the chip has no instruction for it: {0}"),
     _pattern(r"[^\n]*\b(?:is|are) (?:not|only) supported (?:on|by|for|in)\b[^\n]*"),
     _pattern(r"[^\n]*instruction not supported on this (?:GPU|target)[^\n]*"),
+    _pattern(r"[^\n]*not supported on \.target[^\n]*"),
     _pattern(r"[^\n]*requires (?:\.target )?sm_\d+\w* or higher[^\n]*"),
     _pattern(r"[^\n]*input_precision must be one of[^\n]*"),
 )  # fmt: skip

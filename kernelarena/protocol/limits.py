@@ -83,7 +83,14 @@ ADVICE = {
     "registers": "use smaller blocks or more warps",
     "residency": "use smaller blocks or fewer warps",
 }
-"""What to do about each kind of excess."""
+"""What to do about each kind of excess, in Triton's words."""
+CPP_ADVICE = {
+    "threads": "launch fewer threads per block",
+    "shared memory": "use smaller tiles",
+    "registers": "use smaller tiles, or __launch_bounds__",
+    "residency": "launch fewer threads per block, or use __launch_bounds__",
+}
+"""The same, where a launch names its threads itself."""
 
 
 def _warp(platform: Platform) -> int:

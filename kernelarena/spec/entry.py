@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Mapping
 
 from kernelarena.errors import nearest
 
+SUFFIXES = (".py", ".cu", ".hip", ".cpp")
+"""Of files that may hold an entry."""
 _DEVICE_DECORATORS = frozenset({"jit", "autotune", "heuristics"})
 
 
@@ -40,7 +43,7 @@ def resolve(entry: str, files: Mapping[str, str], *, default: str | None = None)
         If the file is not there, does not bind the function, or leaves open which function is meant.
     """
     file, separator, function = entry.partition("::")
-    if not separator and file not in files and not file.endswith(".py"):
+    if not separator and file not in files and not file.endswith(SUFFIXES):
         file, function = _only_file(files), entry
     if file not in files:
         raise EntryError(f"no file '{file}'; {nearest(file, files)}")
@@ -48,7 +51,7 @@ def resolve(entry: str, files: Mapping[str, str], *, default: str | None = None)
         raise EntryError(f"'{entry}' names no function after '::'")
     if function and not function.isidentifier():
         raise EntryError(f"'{function}' is not the name of a function")
-    names = _Names.of(files[file])
+    names = _Names.of(files[file]) if file.endswith(".py") else _CppNames(files[file])
     if not function:
         return file, names.obvious(file, default)
     if not names.binds(function):
@@ -57,11 +60,11 @@ def resolve(entry: str, files: Mapping[str, str], *, default: str | None = None)
 
 
 def _only_file(files: Mapping[str, str]) -> str:
-    modules = [name for name in files if name.endswith(".py")]
+    modules = [name for name in files if name.endswith(SUFFIXES)]
     if len(modules) == 1:
         return modules[0]
     if not modules:
-        raise EntryError("there is no .py file beside it")
+        raise EntryError(f"there is no file beside it whose name ends in one of {', '.join(SUFFIXES)}")
     raise EntryError(f"which file? Write it as 'FILE::FUNCTION'; there are {', '.join(sorted(modules)[:10])}")
 
 
@@ -111,6 +114,27 @@ class _Names:
             return self._host[0]
         has = f"it has {', '.join(self._host[:10])}" if self._host else "it has no public function"
         raise EntryError(f"which function of {file}? Write it as '{file}::FUNCTION'; {has}")
+
+
+class _CppNames:
+    """What a file in C++ seems to define; what its text means is for the compile gate to tell."""
+
+    def __init__(self, source: str) -> None:
+        self._source = source
+        self._exported: list[str] = list(dict.fromkeys(re.findall(r'extern\s+"C"[^;{(]*?\b(\w+)\s*\(', source)))
+
+    def binds(self, name: str) -> bool:
+        return re.search(rf"\b{re.escape(name)}\b", self._source) is not None
+
+    def hint(self, name: str) -> str:
+        return nearest(name, self._exported)
+
+    def obvious(self, file: str, default: str | None) -> str:
+        if default is not None and self.binds(default := default.replace("-", "_").replace(".", "_")):
+            return default
+        if len(self._exported) == 1:
+            return self._exported[0]
+        raise EntryError(f"which function of {file}? Write it as '{file}::FUNCTION'")
 
 
 def _top_level(body: list[ast.stmt]) -> Iterator[ast.stmt]:

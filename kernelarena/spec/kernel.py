@@ -18,6 +18,11 @@ class Language(StrEnum):
     HIP = "hip"
     CUDA = "cuda"
 
+    @property
+    def is_cpp(self) -> bool:
+        """Whether it is C++, built whole by a compiler before anything of it runs."""
+        return self in (Language.HIP, Language.CUDA)
+
 
 class Tokens(Model):
     """What a model read and wrote to produce the kernel."""

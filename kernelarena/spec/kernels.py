@@ -27,7 +27,6 @@ MAX_FILES = 1_000
 
 _SUFFIXES = frozenset({".py", ".txt", ".json", ".h", ".hpp", ".cuh", ".cu", ".hip", ".cpp"})
 _SINGLE = {".py": Language.TRITON, ".hip": Language.HIP, ".cu": Language.CUDA}
-_SUPPORTED = (Language.TRITON, Language.TORCH)
 
 
 @dataclass(frozen=True)
@@ -263,11 +262,17 @@ def _read_line(path: Path, number: int, line: bytes | None, tasks: Collection[st
     if len(declared.source.encode()) > MAX_BYTES:
         wrong.append(("source", f"larger than {MAX_BYTES >> 20} MiB"))
     name, separator, _ = declared.entry.partition("::")
-    file = name if separator or name.endswith(".py") else "kernel.py"
+    default = "kernel" + next((suffix for suffix, its in _SINGLE.items() if its is declared.language), ".py")
+    file = name if separator or name.endswith(entries.SUFFIXES) else default
     files = {file: declared.source}
     named: dict[str, tuple[str, str]] = {}
-    if not file.endswith(".py") or PurePosixPath(file).name != file or not file.isprintable() or len(file) > 200:
-        wrong.append(("entry", f"'{file}' is not the plain name of a .py file"))
+    if (
+        not file.endswith(entries.SUFFIXES)
+        or PurePosixPath(file).name != file
+        or not file.isprintable()
+        or len(file) > 200
+    ):
+        wrong.append(("entry", f"'{file}' is not the plain name of a source file"))
     else:
         named = _entries(declared, files, wrong)
     if wrong:
@@ -282,9 +287,9 @@ def _mistakes(declared: KernelFile, tasks: Collection[str]) -> list[tuple[str, s
     wrong = []
     if declared.task not in tasks:
         wrong.append(("task", f"unknown task '{declared.task}'; {nearest(declared.task, tasks)}"))
-    if declared.language not in _SUPPORTED:
-        known = " and ".join(f"'{language}'" for language in _SUPPORTED)
-        wrong.append(("language", f"language '{declared.language}' is not supported yet; {known} are"))
+    file = declared.entry.partition("::")[0]
+    if file.endswith(entries.SUFFIXES) and file.endswith(".py") == declared.language.is_cpp:
+        wrong.append(("entry", f"'{file}' is no source file of language '{declared.language}'"))
     return wrong
 
 

@@ -94,8 +94,8 @@ class TestFolder:
         ("changes", "message"),
         [
             ({"task": "sofmax"}, "yaml:1: task: unknown task 'sofmax'; did you mean 'softmax'"),
-            ({"language": "hip"}, "yaml:2: language: language 'hip' is not supported yet"),
-            ({"language": "cuda"}, "yaml:2: language: language 'cuda' is not supported yet"),
+            ({"language": "hip"}, "yaml:3: entry: 'kernel.py' is no source file of language 'hip'"),
+            ({"entry": "kernel.cu::softmax"}, "yaml:3: entry: 'kernel.cu' is no source file of language 'triton'"),
             ({"language": "rust"}, "yaml:2: language: expected 'triton', 'torch'"),
             (
                 {"entry": "kernel.py::sofmax"},
@@ -183,8 +183,8 @@ class TestSingleFile:
             ("k.py", "layer_norm", r"which function of k.py\? Write it as 'k.py::FUNCTION'; it has softmax, other"),
             ("gone.py", "softmax", "gone.py: no such file or folder"),
             ("gone.py::f", "softmax", "gone.py: no such file or folder"),
-            ("k.hip", "softmax", "language 'hip' is not supported yet"),
-            ("k.cu", "softmax", "language 'cuda' is not supported yet"),
+            ("k.hip::nope", "softmax", "k.hip has no function 'nope'"),
+            ("k.cu", "layer_norm", r"which function of k.cu\? Write it as 'k.cu::FUNCTION'"),
             ("k.md", "softmax", "not a kernel; expected a folder or one of kernel.yaml"),
             ("k.jsonl::f", "softmax", "only a source file can be followed by"),
         ],
@@ -234,10 +234,10 @@ class TestJsonLines:
             (line(source=3), "source: expected a string, got 3"),
             (line(extra=1), "extra: unknown key"),
             (line(task="sofmax"), "task: unknown task 'sofmax'; did you mean 'softmax'"),
-            (line(language="hip"), "language 'hip' is not supported yet"),
+            (line(language="hip", entry="kernel.py"), "'kernel.py' is no source file of language 'hip'"),
             (line(entry="sofmax"), "entry: kernel.py has no function 'sofmax'; did you mean 'softmax'"),
             (line(original="slow"), "original: kernel.py has no function 'slow'"),
-            (line(entry="../k.py::softmax"), "'../k.py' is not the plain name of a .py file"),
+            (line(entry="../k.py::softmax"), "'../k.py' is not the plain name of a source file"),
             (line(entry="/etc/k.py::softmax"), "not the plain name"),
             (line(entry="k.txt::softmax"), "not the plain name"),
             (line(id="../../x"), "id: "),
@@ -345,12 +345,12 @@ def test_every_mistake_of_one_submission_is_named(tmp_path):
     with pytest.raises(InputError) as caught:
         load(path)
     keys = [problem.removeprefix(f"{path}/kernel.yaml:")[:8] for problem in caught.value.problems]
-    assert keys == ["1: task:", "2: langu", "3: entry"]
+    assert keys == ["1: task:", "3: entry", "3: entry"]
     lines = tmp_path / "k.jsonl"
     lines.write_text(line(task="sofmax", language="hip", entry="../k.py::f"))
     with pytest.raises(InputError) as caught:
         load(lines)
-    assert [problem.split(": ")[1] for problem in caught.value.problems] == ["task", "language", "entry"]
+    assert [problem.split(": ")[1] for problem in caught.value.problems] == ["task", "entry", "entry"]
     lines.write_text(line(task=7, entri="x", entry=None))
     with pytest.raises(InputError) as caught:
         load(lines)

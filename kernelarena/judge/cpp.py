@@ -1,0 +1,55 @@
+"""Kernels in C++: which compiler they get, and what is said where there is none for them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from kernelarena.judge.compiling import compile_gate
+from kernelarena.judge.zygote import Zygote
+from kernelarena.platforms.backend import Availability, backend_for
+from kernelarena.platforms.toolchains import cpp
+from kernelarena.spec import Evidence, Gate, Kernel, Platform, Reason, Status, Sweep, TaskSource
+
+
+def judge_cpp(
+    zygote: Callable[[], Zygote],
+    kernel: Kernel,
+    task: TaskSource,
+    platform: Platform,
+    sweep: Sweep,
+    available: Availability,
+) -> dict[str, Any]:
+    """Return the fields of the verdict on a kernel in C++: its evidence is ``compiled``, wherever it is judged.
+
+    Parameters
+    ----------
+    zygote
+        Returns the process to fork a candidate from.
+    kernel, task, platform, sweep
+        What is judged, by what, for which chip, and with which deadline.
+    available
+        What evidence of the platform can be had here.
+    """
+    if Evidence.COMPILED not in available.evidence:
+        why = available.why_not if not available.evidence else _NO_CHIP.format(kernel.language, platform.id)
+        return {"status": Status.SKIPPED, "reason": Reason.DEVICE_UNAVAILABLE, "detail": why}
+    backend = backend_for(platform)
+    taken = () if backend is None else tuple(language for language in backend.languages if language.is_cpp)
+    if kernel.language not in taken:
+        others = " or ".join(f"'{language}'" for language in taken) or "Triton"
+        return {
+            "status": Status.FAIL, "gate": Gate.COMPILE, "reason": Reason.UNSUPPORTED_FEATURE,
+            "evidence": Evidence.COMPILED,
+            "detail": f"{platform.id} has no compiler of '{kernel.language}', and nothing is translated; "
+            f"write it in {others} as well",
+        }  # fmt: skip
+    try:
+        cpp.find(kernel.language, platform.arch)
+    except cpp.Missing as missing:
+        return {"status": Status.INFRA, "reason": Reason.TOOLCHAIN_MISSING, "detail": str(missing)}
+    fields, _ = compile_gate(zygote, kernel, task, platform, sweep)
+    return fields
+
+
+_NO_CHIP = "a kernel in '{0}' is built for a chip, and {1} is none; sweep platforms that are"
