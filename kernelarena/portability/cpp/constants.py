@@ -17,7 +17,7 @@ from kernelarena.spec import Platform
 if TYPE_CHECKING:
     from kernelarena.portability.cpp.unit import CppUnit
 
-_LITERAL = re.compile(r"(0[xX][0-9a-fA-F]+|0[bB][01]+|\d+)([uUlLzZ]*)")
+_LITERAL = re.compile(r"(-?)(0[xX][0-9a-fA-F]+|0[bB][01]+|\d+)([uUlLzZ]*)")
 _DEEP = 40
 """Names that stand for names, at most."""
 _SCOPES = frozenset(
@@ -203,12 +203,12 @@ def _literal(node: Node) -> Constant | None:
     match = _LITERAL.fullmatch(text(node).replace("'", ""))
     if match is None:
         return None
-    digits, suffix = match[1], match[2].lower()
+    sign, digits, suffix = match[1], match[2], match[3].lower()
     octal = len(digits) > 1 and digits[0] == "0" and digits.isdigit()
     if octal and set(digits) & {"8", "9"}:
         return None
     value = int(digits, 8 if octal else 0)
-    return Constant(value, 64 if "l" in suffix or "z" in suffix or value >= 1 << 32 else 32, node)
+    return Constant(-value if sign else value, 64 if "l" in suffix or "z" in suffix or value >= 1 << 32 else 32, node)
 
 
 def _as(value: Constant | None, target: str) -> Constant | None:

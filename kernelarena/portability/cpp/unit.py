@@ -79,6 +79,8 @@ class CppUnit:
         self._trees: list[Tree] = []  # which their nodes need
         self._nodes: dict[str, list[Node]] = defaultdict(list)
         self._parents: dict[int, Node] = {}
+        self._around: dict[int, Node] = {}
+        """The function definition that each node stands in."""
         self._rows: dict[int, int] = {}
         self._macro_bodies: dict[int, Node] = {}
         self._seen: dict[tuple[Region, str], bool] = {}
@@ -96,24 +98,31 @@ class CppUnit:
         """Parse a text that begins in a row, and note of each node what it stands in."""
         tree = self._parser.parse(data)
         self._trees.append(tree)
-        waiting = [tree.root_node]
+        waiting: list[tuple[Node, Node | None]] = [(tree.root_node, None)]
         while waiting:
-            node = waiting.pop()
+            node, function = waiting.pop()
             self._nodes[node.type].append(node)
+            if function is not None:
+                self._around[node.id] = function
+            if node.type == "function_definition":
+                function = node
             if row:
                 self._rows[node.id] = row
             for child in reversed(node.children):
                 self._parents[child.id] = node
-                waiting.append(child)
+                waiting.append((child, function))
         return tree.root_node
 
     def _parse_body(self, definition: Node) -> None:
         body = definition.child_by_field_name("value")
-        if body is None or body.start_point.column < len(_HEAD):
+        if body is None:
             return
-        pad = b" " * (body.start_point.column - len(_HEAD))
-        data = pad + _HEAD + (body.text or b"") + b";"
-        root = self._parse(data, body.start_point.row)
+        row, column = body.start_point.row, body.start_point.column
+        if column < len(_HEAD):  # after a continued line, which then has room
+            row, before = row - 1, _HEAD + b"\n" + b" " * column
+        else:
+            before = b" " * (column - len(_HEAD)) + _HEAD
+        root = self._parse(before + (body.text or b"") + b";", row)
         value = next((node for node in walk(root) if node.type == "init_declarator"), None)
         expression = value.child_by_field_name("value") if value is not None else None
         if expression is not None:
@@ -183,8 +192,8 @@ class CppUnit:
 
     def function_of(self, node: Node) -> Function | None:
         """Return the function in whose body ``node`` stands."""
-        known = self._function_nodes
-        return next((known[each.id] for each in self.ancestors(node) if each.id in known), None)
+        around = self._around.get(node.id)
+        return self._function_nodes.get(around.id) if around is not None else None
 
     @cached_property
     def _function_nodes(self) -> dict[int, Function]:

@@ -109,10 +109,10 @@ class PythonUnit:
             node = values[0]
         return node
 
-    def values(self, name: str, function: ast.AST | None) -> list[ast.expr | None]:
-        """Return all that a name is given in a function; None for what is not a plain assignment."""
-        inside = {id(node) for node in ast.walk(function)} if function is not None else set()
-        return [value for value in self._values.get(name, []) if value is None or id(value) in inside]
+    def values(self, name: str, function: ast.AST | None = None) -> list[ast.expr | None]:
+        """Return all that a name is given, in a function or in the file; None for what is no plain assignment."""
+        given = self._values.get(name, [])
+        return [value for value in given if value is None or function is None or function in self.ancestors(value)]
 
     def integer(self, node: ast.expr | None) -> int | None:
         """Return the integer that an expression is, if it is one whatever happens."""
@@ -128,6 +128,8 @@ class PythonUnit:
         node = self.value(node)
         if depth == 0:
             return None
+        if isinstance(node, ast.Call) and len(node.args) == 1 and self.dotted(node) == "triton.language.constexpr":
+            return self._constant(node.args[0], depth - 1)
         if isinstance(node, ast.Constant):
             return node.value
         if isinstance(node, ast.BinOp):
@@ -250,17 +252,10 @@ class PythonUnit:
 
     def _target(self, target: ast.expr, value: ast.expr | None) -> None:
         if isinstance(target, ast.Name):
-            self._values[target.id].append(_without_constexpr(value, self))
+            self._values[target.id].append(value)
         elif isinstance(target, ast.Tuple | ast.List):
             for each in target.elts:
                 self._target(each, None)
-
-
-def _without_constexpr(value: ast.expr | None, unit: PythonUnit) -> ast.expr | None:
-    """Look through ``tl.constexpr(…)``, which leaves a number what it is."""
-    if isinstance(value, ast.Call) and len(value.args) == 1 and unit.dotted(value) == "triton.language.constexpr":
-        return value.args[0]
-    return value
 
 
 def _arithmetic(operator: ast.operator, left: int, right: int) -> int | None:

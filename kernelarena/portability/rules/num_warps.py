@@ -33,9 +33,9 @@ class NumWarps(Rule):
                 names.add(given.id)
             elif isinstance(call.func, ast.Subscript):
                 choices[call].append(given)
-        for assignment in unit.nodes(ast.Assign):
-            if any(isinstance(target, ast.Name) and target.id in names for target in assignment.targets):
-                choices[assignment].append(assignment.value)
+        for name in sorted(names):
+            for value in filter(None, unit.values(name)):
+                choices[value].append(value)
         for given_warps in choices.values():
             yield from _too_many(unit, given_warps, platforms)
 

@@ -1,0 +1,267 @@
+"""Every rule by its page: what the page says breaks is found, and what it says carries over is not."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from kernelarena.platforms import catalogue
+from kernelarena.portability.examine import examine
+from kernelarena.portability.rules import RULES
+from kernelarena.portability.source import Grammar, Source
+
+PAGES = Path(__file__).resolve().parents[2] / "docs" / "rules"
+PLATFORMS = [platform for platform in catalogue.load().values() if platform.limits is not None]
+WIDE = ("mi250", "mi300", "mi355")
+FENCE = re.compile(r"^## (Breaks|Carries over)\n+```(cpp|python)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+
+def found(text, grammar=Grammar.CPP, platforms=PLATFORMS):
+    examination = examine([Source("kernel", grammar, text)], platforms)
+    assert not examination.unreadable
+    return examination.findings
+
+
+def rules(text, grammar=Grammar.CPP, platforms=PLATFORMS):
+    return sorted({finding.rule for finding in found(text, grammar, platforms)})
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
+def test_the_examples_of_its_page(rule):
+    examples = {
+        heading: (Grammar.CPP if language == "cpp" else Grammar.PYTHON, text)
+        for heading, language, text in FENCE.findall((PAGES / f"{rule.id}.md").read_text())
+    }
+    grammar, text = examples["Breaks"]
+    findings = found(text, grammar)
+    assert {finding.rule for finding in findings} == {rule.id}
+    for finding in findings:
+        assert finding.text == text.split("\n")[finding.line - 1]
+        assert finding.severity is rule.severity
+        assert 0 < len(finding.platforms) < len(PLATFORMS)
+        assert (finding.line, finding.column) < (finding.end_line, finding.end_column)
+    assert rules(examples["Carries over"][1], grammar) == []
+
+
+def test_there_is_a_page_for_each_and_the_list_is_whole():
+    pages = {path.stem for path in PAGES.glob("*.md")} - {"README"}
+    assert pages == {rule.id for rule in RULES}
+    listed = re.findall(r"^\| \[([\w-]+)\]\(\1\.md\) \| (.*) \|$", (PAGES / "README.md").read_text(), re.MULTILINE)
+    assert listed == [(rule.id, rule.summary) for rule in RULES]
+
+
+KERNEL = "__global__ void k(float* x, int* y) {{ {} }}"
+
+
+@pytest.mark.parametrize(
+    "mask",
+    [
+        "0xffffffff",
+        "0xFFFF'FFFFu",
+        "-1",
+        "~0u",
+        "(unsigned)-1",
+        "0xffffffffull",
+        "(1ull << 32) - 1",
+        "FULL",
+        "m",
+        "given",
+    ],
+)
+def test_a_mask_of_half_the_lanes_however_it_is_written(mask):
+    body = f"const unsigned m = 0xffffffff; x[0] += __shfl_xor_sync({mask}, x[0], 1);"
+    text = f"#define FULL 0xffffffffu\n__device__ void f(float* x, unsigned given = 0xffffffff) {{ {body} }}"
+    (finding,) = found(text)
+    assert (finding.rule, finding.platforms) == ("lane-mask", WIDE)
+
+
+@pytest.mark.parametrize("mask", ["~0ull", "0xffffffffffffffff", "-1ll", "m", "given", "__activemask()", "0xff"])
+def test_masks_that_are_none_of_that(mask):
+    body = f"auto m = __activemask(); x[0] += __shfl_xor_sync({mask}, x[0], 1);"
+    assert rules(f"__device__ void f(float* x, unsigned long long given) {{ {body} }}") == []
+
+
+def test_a_mask_is_told_once_where_it_is_written_also_inside_a_macro():
+    text = (
+        "#define SUM(v, o) \\\n  (v += __shfl_down_sync(0xffffffff, v, o))\n"
+        "#define FULL 0xffffffff\n" + KERNEL.format("SUM(x[0], 1); __syncwarp(FULL); __any_sync(FULL, 1);")
+    )
+    assert [(finding.line, finding.column) for finding in found(text)] == [(2, 26), (3, 14)]
+
+
+@pytest.mark.parametrize(
+    ("guard", "platforms"),
+    [
+        ("#ifdef USE_ROCM", WIDE),
+        ("#if defined(__HIP_PLATFORM_AMD__) && __AMDGCN_WAVEFRONT_SIZE == 64", WIDE),
+        ("#ifdef __gfx942__", ("mi300",)),
+        ("#if SOMETHING", WIDE),
+        ("#ifndef __HIPCC__", ()),
+        ("#if !defined(USE_ROCM) && defined(SOMETHING)", ()),
+        ("#if __CUDA_ARCH__ >= 800", ()),
+        ("#ifdef __NVCC__", ()),
+        ("#if 0", ()),
+        ("#ifndef USE_ROCM\n#elif 1", WIDE),
+        ("#if defined(USE_ROCM)\n#else", ()),
+        ("#if 1 // not the end: */\n", WIDE),
+    ],
+)
+def test_what_a_chips_compiler_does_not_see_is_no_fault_there(guard, platforms):
+    findings = found(f"{guard}\n{KERNEL.format('__syncwarp(0xffffffff);')}\n#endif\n")
+    assert [finding.platforms for finding in findings] == ([platforms] if platforms else [])
+
+
+def test_branches_that_hold_half_a_statement_each():
+    text = """__device__ void f(float* x, int n) {
+  if (n == 1) {
+#if defined(USE_ROCM)
+    x[0] = 1;
+  } else if (n == 2) {
+    x[1] = 1;
+#else
+    asm("st.global.cg.f32 [%0], %1;" :: "l"(x), "f"(1.0f));
+  } else if (n == 2) {
+    asm("st.global.cg.f32 [%0], %1;" :: "l"(x + 1), "f"(1.0f));
+#endif
+  }
+}"""
+    assert rules(text) == []
+    assert rules(text.replace("#if defined(USE_ROCM)", "#if defined(OTHER)")) == ["inline-assembly"]
+
+
+def test_directives_in_comments_are_none():
+    assert rules("/*\n#ifdef __NVCC__\n*/\n" + KERNEL.format("__syncwarp(0xffffffff);")) == ["lane-mask"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "unsigned m = __ballot(1);",
+        "int m = __ballot_sync(~0ull, 1);",
+        "y[0] = __popc(__activemask());",
+        "auto m = __ballot(1); y[0] = __ffs(m);",
+        "auto m = (unsigned)__ballot(1);",
+        "auto m = static_cast<uint32_t>(__ballot(1));",
+    ],
+)
+def test_votes_in_32_bits(body):
+    assert [(finding.rule, finding.platforms) for finding in found(KERNEL.format(body))] == [("ballot-width", WIDE)]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "unsigned long long m = __ballot(1);",
+        "uint64_t m = __ballot(1); y[0] = __popcll(m);",
+        "if (__ballot(1)) y[0] = 1;",
+        "bool any = __ballot(1);",
+        "unsigned m = y[0]; y[1] = __popc(m);",
+    ],
+)
+def test_votes_that_are_kept_whole(body):
+    assert rules(KERNEL.format(body)) == []
+
+
+def test_a_vote_of_the_files_own():
+    assert rules("__device__ unsigned __ballot(int p);\n__device__ unsigned __ballot(int p) { return p; }\n"
+                 + KERNEL.format("unsigned m = __ballot(1);")) == []  # fmt: skip
+
+
+LOOP = "for (int o = {}; o > 0; o >>= 1) v += __shfl_down(v, o{});"
+BLOCK = "__global__ void k(float* x) {{ float v = x[0]; {} if ({} == 0) x[{}] = v; }}"
+
+
+@pytest.mark.parametrize(
+    ("loop", "lane", "warp", "faulty"),
+    [
+        (LOOP.format("16", ""), "(threadIdx.x & 31)", "threadIdx.x >> 5", False),
+        (LOOP.format("16", ", 32"), "threadIdx.x % 32", "threadIdx.x / 32", False),
+        (LOOP.format("warpSize / 2", ""), "threadIdx.x % warpSize", "threadIdx.x / warpSize", False),
+        (LOOP.format("4", ""), "threadIdx.x % warpSize", "threadIdx.x / warpSize", False),
+        (LOOP.format("16", ""), "threadIdx.x % warpSize", "threadIdx.x / warpSize", True),
+        (LOOP.format("16", ", 32"), "threadIdx.x % warpSize", "threadIdx.x / warpSize", True),
+        (LOOP.format("warpSize / 2", ""), "(threadIdx.x & 31)", "threadIdx.x >> 5", True),
+        (LOOP.format("warpSize >> 1", ""), "threadIdx.x % 32", "threadIdx.x / 32", True),
+        ("for (int o = 1; o < 32; o *= 2) v += __shfl_xor(v, o);", "threadIdx.x % warpSize", "0", True),
+        ("for (int o = 1; o < warpSize; o *= 2) v += __shfl_xor(v, o);", "threadIdx.x % warpSize", "0", False),
+    ],
+)
+def test_groups_of_lanes_are_a_fault_where_they_differ(loop, lane, warp, faulty):
+    findings = found(BLOCK.format(loop, lane, warp))
+    assert [(finding.rule, finding.platforms) for finding in findings] == ([("mixed-lanes", WIDE)] if faulty else [])
+
+
+def test_a_width_that_follows_the_chip():
+    text = "#ifdef USE_ROCM\n#define WARP {}\n#else\n#define WARP 32\n#endif\n" + BLOCK.format(
+        LOOP.format("WARP / 2", ""), "threadIdx.x % warpSize", "threadIdx.x / warpSize"
+    ).replace("{", "{{").replace("}", "}}")
+    assert rules(text.format(64)) == []
+    assert rules(text.format(32)) == ["mixed-lanes"]
+
+
+def test_a_broadcast_for_the_first_group_alone():
+    body = "int lane = threadIdx.x % 32; if (threadIdx.x < 32) x[lane] = __shfl(x[lane], 0);"
+    assert rules(KERNEL.format(body)) == []
+    assert rules(KERNEL.format("int lane = threadIdx.x % 32; x[lane] = __shfl(x[lane], 0);")) == ["shuffle-width"]
+
+
+SET = "{0}FuncSetAttribute(k, {0}FuncAttributeMaxDynamicSharedMemorySize, {1});"
+FIXED_48_KIB = ("a100", "b200", "h100", "h200", "rtx4090")
+
+
+@pytest.mark.parametrize(
+    ("text", "platforms"),
+    [
+        (KERNEL.format("__shared__ float t[64][64]; extern __shared__ char more[1 << 20];"), ()),
+        (KERNEL.format("__shared__ float t[N]; __shared__ double u[4096];"), ()),
+        (KERNEL.format("__shared__ double t[4096], u[4096]; x[0] = sizeof(t);"), FIXED_48_KIB),
+        (KERNEL.format("") + "void f() { k<<<1, 2, 100 * 1024>>>(0, 0); }", ("mi250", "mi300", "rtx4090", "rx7900")),
+        (KERNEL.format("") + f"void f() {{ {SET.format('cuda', 65536)} }}", ()),
+        (KERNEL.format("") + f"void f() {{ {SET.format('hip', 65540)} }}", (*WIDE[:2], "rx7900")),
+    ],
+)  # fmt: skip
+def test_shared_memory_of_known_size(text, platforms):
+    assert [finding.platforms for finding in found(text)] == ([platforms] if platforms else [])
+
+
+@pytest.mark.parametrize(
+    ("code", "platforms"),
+    [
+        ("", ()),
+        ("rdtsc", ()),
+        (r"bar.sync 0;\n", ("mi250", "mi300", "mi355", "rx7900")),
+        ("wgmma.fence.sync.aligned;", ("a100", "b200", "mi250", "mi300", "mi355", "rtx4090", "rx7900")),
+        ("s_waitcnt vmcnt(0)", ("a100", "b200", "h100", "h200", "rtx4090")),
+        (r"s_nop 0\n v_mfma_f32_32x32x8f16 %0, %1, %2, %0", ("a100", "b200", "h100", "h200", "rtx4090", "rx7900")),
+    ],
+)
+def test_whose_assembly_it_is(code, platforms):
+    findings = found(KERNEL.format(f'asm volatile("{code}" ::: "memory");'))
+    assert [finding.platforms for finding in findings] == ([platforms] if platforms else [])
+
+
+def test_textures_by_chip():
+    (finding,) = found("__global__ void k(hipTextureObject_t t, float* y) { y[0] = tex2D<float>(t, 0, 0); }")
+    assert (finding.rule, finding.platforms) == ("vendor-intrinsic", WIDE)
+
+
+def test_a_chip_of_a_vendor_that_nothing_is_known_of_is_left_alone():
+    unknown = [platform for platform in catalogue.load().values() if platform.limits is None]
+    text = '#include <mma.h>\n__global__ void k() { asm("bar.sync 0;"); __syncwarp(0xffffffff); }'
+    assert len(unknown) > 3
+    assert rules(text, platforms=unknown) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "type = __nv_fp8_e4m3",
+        "std::is_same_v<T, __nv_fp8_e4m3>",
+    ],
+)
+def test_a_flavour_that_is_asked_for_is_not_chosen(text):
+    chosen = text.startswith("type")
+    code = f"using {text};" if chosen else f"template <typename T> constexpr bool narrow = {text};"
+    assert rules(code) == (["float8-flavour"] if chosen else [])
