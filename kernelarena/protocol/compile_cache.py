@@ -26,6 +26,8 @@ from kernelarena.spec import Kernel, Language, Platform, TaskSource
 from kernelarena.spec.paths import cache_dir
 
 _SOURCE_LIMIT = 64 * 2**20  # bytes
+_MOST_BUILT = 2 << 30
+"""Bytes of binaries that are kept; they are of use from when a kernel is compiled until it is run, and rarely again."""
 _PACKAGE = Path(__file__).resolve().parent.parent
 
 
@@ -80,8 +82,23 @@ def load_built(name: str) -> dict[str, bytes]:
 
 
 def store_built(name: str, files: built.Built) -> None:
-    """Remember what the toolchain built."""
+    """Remember what the toolchain built, and forget what lies there longest where that would be too much."""
     _write(_path(name, "zip"), built.packed(files))
+    _prune(_MOST_BUILT)
+
+
+def _prune(most: int) -> None:
+    found = []
+    for path in (cache_dir() / "compile").glob("*/*.zip"):
+        with contextlib.suppress(OSError):  # another process prunes as well
+            status = path.stat()
+            found.append((status.st_mtime, status.st_size, path))
+    excess = sum(size for _, size, _ in found) - most
+    for _, size, path in sorted(found):
+        if excess <= 0:
+            return
+        path.unlink(missing_ok=True)
+        excess -= size
 
 
 def _write(path: Path, data: bytes) -> None:

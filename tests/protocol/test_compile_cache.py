@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import subprocess
 import sys
 
@@ -103,3 +104,15 @@ def test_looking_up_imports_neither_torch_nor_triton():
 def test_the_toolchain_is_named_with_its_version():
     assert compile_cache.toolchain(Language.TORCH).startswith("torch ")
     assert compile_cache.toolchain(Language.TRITON).startswith("triton ")
+
+
+def test_binaries_that_lie_there_longest_make_room_for_new_ones(tmp_path, monkeypatch):
+    monkeypatch.setattr(compile_cache, "cache_dir", lambda: tmp_path)
+    for age, name in enumerate(("new", "old", "older")):
+        compile_cache.store_built(name, {"KEY/add.cubin": bytes(100)})
+        path = tmp_path / "compile" / name[:2] / f"{name}.zip"
+        os.utime(path, (1e9 - age, 1e9 - age))
+    room = 2 * path.stat().st_size
+    monkeypatch.setattr(compile_cache, "_MOST_BUILT", room)
+    compile_cache.store_built("newest", {"KEY/add.cubin": bytes(100)})
+    assert [name for name in ("newest", "new", "old", "older") if compile_cache.load_built(name)] == ["newest", "new"]
