@@ -17,7 +17,7 @@ class CudaBackend(GpuBackend):
 
     name = "cuda"
     vendor_name = "NVIDIA"
-    languages = (*Backend.languages, Language.CUDA)
+    languages = (*Backend.languages, Language.CUDA, Language.HIP)
     device_node = Path("/dev/nvidiactl")
     triton_backend = "nvidia"
     torch_key = "cuda"

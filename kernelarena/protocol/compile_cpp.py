@@ -132,7 +132,9 @@ class Build:
             file, line = kernel.file, line_of(kernel.files[kernel.file], kernel.function)
         else:
             line = error.line
-        if error.is_syntax:
+        if (lacking := self._compiler.lacks(error)) is not None:
+            error = Diagnostic(f"{lacking}: it is not supported on {self._job.platform.id}")
+        elif error.is_syntax:
             self._fault(EntryFault.SYNTAX, error.message, file or kernel.file, line)
         self._emit(
             {

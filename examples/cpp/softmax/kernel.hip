@@ -1,4 +1,4 @@
-#include "elements.h"
+#include <ka_elements.h>
 #include <kernelarena.h>
 
 constexpr int THREADS = 256;
@@ -23,16 +23,16 @@ __global__ void softmax_kernel(const T *x, T *y, int64_t columns, int64_t x_row,
   const T *row = x + blockIdx.x * x_row;
   float most = -INFINITY;
   for (int64_t column = threadIdx.x; column < columns; column += THREADS) {
-    const float value = load(row[column * x_column]);
+    const float value = ka_load(row[column * x_column]);
     most = value > most || value != value ? value : most;
   }
   most = reduce(most, shared, [](float a, float b) { return b > a || b != b ? b : a; });
   float sum = 0;
   for (int64_t column = threadIdx.x; column < columns; column += THREADS)
-    sum += expf(load(row[column * x_column]) - most);
+    sum += expf(ka_load(row[column * x_column]) - most);
   sum = reduce(sum, shared, [](float a, float b) { return a + b; });
   for (int64_t column = threadIdx.x; column < columns; column += THREADS)
-    store(&y[blockIdx.x * columns + column], expf(load(row[column * x_column]) - most) / sum);
+    ka_store(&y[blockIdx.x * columns + column], expf(ka_load(row[column * x_column]) - most) / sum);
 }
 
 template <typename T>
@@ -44,6 +44,6 @@ static void launch(const ka_tensor *x, ka_tensor *y, ka_stream stream) {
 int softmax(const ka_tensor *x, ka_tensor *y, ka_stream stream) {
   if (x->dtype == KA_FLOAT32) launch<float>(x, y, stream);
   if (x->dtype == KA_FLOAT16) launch<__half>(x, y, stream);
-  if (x->dtype == KA_BFLOAT16) launch<bfloat>(x, y, stream);
+  if (x->dtype == KA_BFLOAT16) launch<ka_bfloat>(x, y, stream);
   return hipGetLastError();
 }

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from kernelarena.platforms.toolchains.cpp.compiler import Compiler, Missing
-from kernelarena.platforms.toolchains.cpp.finding import described, find, identity, languages
+from kernelarena.platforms.toolchains.cpp.finding import described, find, identity
 
-__all__ = ["Compiler", "Missing", "described", "find", "identity", "languages"]
+__all__ = ["Compiler", "Missing", "described", "find", "identity"]

@@ -41,6 +41,8 @@ class Clang(Compiler):
 
     def why_not(self, arch: str) -> str | None:
         """Asked of the compiler by name; the device libraries must have the chip's settings too."""
+        if not arch.startswith("gfx"):
+            return f"{self.version} builds for AMD's chips, and {arch} is none"
         if not _accepts(self.program, arch):
             return f"{self.version} builds for no {arch}; install a newer ROCm and set ROCM_PATH to it"
         if self._settings(arch) is None:

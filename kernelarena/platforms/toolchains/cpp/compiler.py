@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kernelarena.platforms.toolchains.artefact import Needs
+from kernelarena.platforms.toolchains.cpp.diagnostics import Diagnostic
 
 INCLUDE = Path(__file__).parent / "include"
 """Holds ``kernelarena.h``."""
@@ -40,6 +41,10 @@ class Compiler(ABC):
     @abstractmethod
     def why_not(self, arch: str) -> str | None:
         """Return why it does not build for an architecture, with what to install; None if it does."""
+
+    def lacks(self, error: Diagnostic) -> str | None:
+        """Return what of the language it does not have, where an error is about that and not the source's fault."""
+        return None
 
     @abstractmethod
     def host(self, source: Path, output: Path) -> list[str]:

@@ -5,16 +5,16 @@ from __future__ import annotations
 from functools import cache
 from types import ModuleType
 
-from kernelarena.platforms.toolchains.cpp import clang, nvcc
+from kernelarena.platforms.toolchains.cpp import clang, hip_on_nvcc, nvcc
 from kernelarena.platforms.toolchains.cpp.compiler import Compiler, Missing
 from kernelarena.spec import Language
 
-_MODULES: dict[Language, ModuleType] = {Language.CUDA: nvcc, Language.HIP: clang}
-
-
-def languages() -> tuple[Language, ...]:
-    """Return the languages that are C++."""
-    return tuple(_MODULES)
+_MODULES: dict[tuple[Language, str], ModuleType] = {
+    (Language.CUDA, "sm_"): nvcc,
+    (Language.HIP, "gfx"): clang,
+    (Language.HIP, "sm_"): hip_on_nvcc,
+}
+"""By language and how the architecture's name begins."""
 
 
 def find(language: Language, arch: str) -> Compiler:
@@ -25,13 +25,16 @@ def find(language: Language, arch: str) -> Compiler:
     Missing
         If there is none; it says why not the first, and what to install.
     """
-    found = _compilers(language)
+    module = next(
+        (found for (its, begins), found in _MODULES.items() if its is language and arch.startswith(begins)), None
+    )
+    if module is None:
+        raise Missing(f"nothing compiles {language} for {arch}")
+    found = _compilers(module)
     for compiler in found:
         if compiler.why_not(arch) is None:
             return compiler
-    if not found:
-        raise Missing(f"no compiler of {language} was found; {_MODULES[language].INSTALL}")
-    raise Missing(found[0].why_not(arch) or "")
+    raise Missing((found[0].why_not(arch) if found else None) or f"no compiler of {language}: {module.INSTALL}")
 
 
 def described(language: Language, arch: str) -> str:
@@ -52,5 +55,5 @@ def identity(language: Language, arch: str) -> str:
 
 
 @cache
-def _compilers(language: Language) -> tuple[Compiler, ...]:
-    return tuple(_MODULES[language].compilers())
+def _compilers(module: ModuleType) -> tuple[Compiler, ...]:
+    return tuple(module.compilers())
