@@ -47,7 +47,11 @@ Examples:
 @options.hidden_seed
 @options.no_hidden
 @options.no_cache
-@click.option("--strict", is_flag=True, help="End with exit code 1 if the kernel fails on any of the platforms.")
+@click.option(
+    "--strict",
+    is_flag=True,
+    help="End with exit code 1 if the kernel fails on any of the platforms, or with --static, if anything is found.",
+)
 @options.extra_folders
 @click.option("--static", is_flag=True, help="Look at the sources alone, of any number of files and folders.")
 @options.as_json

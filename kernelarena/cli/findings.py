@@ -72,8 +72,8 @@ def static(
 
 
 def of_kernel(kernel: Kernel, platforms: Sequence[Platform]) -> Examination:
-    """Return what in a kernel does not carry over."""
-    return examine(sources_of([kernel]), platforms)
+    """Return what in a kernel does not carry over; that a file does not parse is for its verdict to say."""
+    return examine(sources_of([kernel]), platforms).model_copy(update={"unreadable": ()})
 
 
 def told(found: Examination) -> Iterator[str]:

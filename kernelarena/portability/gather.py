@@ -34,10 +34,12 @@ def gather(paths: Iterable[Path]) -> Iterator[Source]:
 def sources_of(kernels: Iterable[Kernel]) -> Iterator[Source]:
     """Yield the sources of kernels that are in hand, named by where each kernel comes from."""
     for kernel in kernels:
+        origin = Path(kernel.origin.partition("::")[0])
         for path, content in sorted(kernel.files.items()):
             suffix = Path(path).suffix
             if suffix in GRAMMARS:
-                yield Source(f"{kernel.origin}/{path}", GRAMMARS[suffix], content)
+                single = origin.name == path and origin.suffix in GRAMMARS
+                yield Source(str(origin if single else origin / path), GRAMMARS[suffix], content)
 
 
 def _files(path: Path) -> list[Path]:
