@@ -125,11 +125,16 @@ def _accepts(program: str, arch: str) -> bool:
 
 def compilers() -> Iterator[Clang]:
     """Yield those that this host has: ROCm's before the distribution's."""
+    for program, root in _roots():
+        yield from _found(program, root)
+
+
+def _roots() -> Iterator[tuple[str, str]]:
     for root in filter(None, (os.environ.get("ROCM_PATH"), os.environ.get("HIP_PATH"), "/opt/rocm")):
         for name in ("llvm/bin/amdclang++", "llvm/bin/clang++", "lib/llvm/bin/clang++"):
-            yield from _found(f"{root}/{name}", root)
+            yield f"{root}/{name}", root
     for version in range(_NEWEST, _OLDEST - 1, -1):
-        yield from _found(f"clang++-{version}", "/usr")
+        yield f"clang++-{version}", "/usr"
 
 
 def _found(path: str, root: str) -> Iterator[Clang]:
