@@ -64,7 +64,7 @@ def _only_file(files: Mapping[str, str]) -> str:
     if len(modules) == 1:
         return modules[0]
     if not modules:
-        raise EntryError(f"there is no file beside it whose name ends in one of {', '.join(SUFFIXES)}")
+        raise EntryError(f"there is no {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]} file beside it")
     raise EntryError(f"which file? Write it as 'FILE::FUNCTION'; there are {', '.join(sorted(modules)[:10])}")
 
 

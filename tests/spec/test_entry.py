@@ -28,6 +28,10 @@ TRITON = (
         ("k.py::f", {"k.py": "def f(:\n"}, ("k.py", "f")),  # the compile gate's to report
         ("k.py::f", {"k.py": "def f(): pass\0"}, ("k.py", "f")),
         ("k.py::f", {"k.py": "(" * 5_000}, ("k.py", "f")),
+        ("k.cu::f", {"k.cu": "int f(int x);"}, ("k.cu", "f")),
+        ("f", {"k.hip": "int f(int x);", "k.h": "int g();"}, ("k.hip", "f")),
+        ("k.hip", {"k.hip": 'int g();\nextern "C" int f(int x) {}'}, ("k.hip", "f")),
+        ("k.hip::f", {"k.hip": "int f(((("}, ("k.hip", "f")),
     ],
 )
 def test_finds(entry, files, expected):
@@ -37,13 +41,15 @@ def test_finds(entry, files, expected):
 @pytest.mark.parametrize(
     ("entry", "files", "message"),
     [
+        ("k.cu::g", {"k.cu": 'extern "C" int f();'}, "k.cu has no function 'g'; "),
+        ("k.cu", {"k.cu": "int f(); int g();"}, r"which function of k.cu\? Write it as 'k.cu::FUNCTION'"),
         ("k.py::c", {"k.py": TWO}, "k.py has no function 'c'; did you mean|k.py has no function 'c'; known: a, b"),
         ("k.py::sofmax", {"k.py": TRITON}, "did you mean 'softmax'"),
         ("kernle.py::b", {"kernel.py": TWO}, "no file 'kernle.py'; did you mean 'kernel.py'"),
         ("k.py::", {"k.py": TWO}, "names no function"),
         ("k.py::a b", {"k.py": TWO}, "'a b' is not the name of a function"),
         ("b", {"k.py": TWO, "l.py": TWO}, "which file.* k.py, l.py"),
-        ("b", {"notes.txt": ""}, "no .py file"),
+        ("b", {"notes.txt": ""}, "no .py, .cu, .hip or .cpp file"),
         ("k.py", {"k.py": TWO}, "which function of k.py.* a, b"),
         ("k.py", {"k.py": "x = 1"}, "it has no public function"),
         ("k.py::inner", {"k.py": "def outer():\n    def inner(): pass"}, "no function 'inner'"),
