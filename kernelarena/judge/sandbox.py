@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 
 from kernelarena.judge.enclosure.privileges import Quota
+from kernelarena.platforms.toolchains.cpp import places
 
 __all__ = ["KEPT_VARIABLES", "Quota", "environment"]
 
-KEPT_VARIABLES = ("PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "PYTHONPATH", "VIRTUAL_ENV", "TZ")
+KEPT_VARIABLES = ("PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "PYTHONPATH", "VIRTUAL_ENV", "TZ", *places.VARIABLES)
 """What of the environment reaches a candidate; nothing of the run, of the user's tokens or of the cluster does."""
 
 # One thread: several candidates run side by side, and a forked pool of threads would hang.

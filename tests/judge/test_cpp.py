@@ -2,7 +2,9 @@
 
 import pytest
 
+from kernelarena.judge import sandbox
 from kernelarena.judge.cpp import judge_cpp
+from kernelarena.judge.enclosure.visible import view
 from kernelarena.judge.judge import Judge
 from kernelarena.judge.zygote import Mode, Zygote
 from kernelarena.platforms.backend import availability
@@ -307,3 +309,12 @@ def test_the_cache_knows_the_answer(judged, monkeypatch, tmp_path):
     first, second = judged(HONEST, "mi300", cache=True), judged(HONEST, "mi300", cache=True)
     assert (first.pop("cached"), second.pop("cached")) == (False, True)
     assert first == second
+
+
+def test_a_toolkit_that_a_variable_names_is_shown_to_what_builds(monkeypatch, tmp_path):
+    monkeypatch.setenv("CUDA_HOME", str(tmp_path))
+    monkeypatch.setenv("ROCM_PATH", "relative/and/so/nowhere")
+    assert sandbox.environment()["CUDA_HOME"] == str(tmp_path)
+    assert str(tmp_path) in view().read_only
+    assert not any("nowhere" in path for path in view().read_only)
+    assert str(tmp_path) not in view(private=[str(tmp_path)]).read_only

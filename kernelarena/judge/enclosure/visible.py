@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+from kernelarena.platforms.toolchains.cpp import places
 from kernelarena.spec.base import Model
 from kernelarena.spec.paths import cache_dir, state_dir
 
@@ -62,7 +63,15 @@ def view(extra: Iterable[str] = (), private: Sequence[str] = ()) -> View:
     links = {path: os.readlink(path) for path in _SYSTEM if os.path.islink(path)}
     wanted = [path for path in _SYSTEM if path not in links]
     wanted += [f"/etc/{name}" for name in _ETC]
-    wanted += [*_interpreter(private), *_imports(), *_library_path(private), *other, *(["/sys"] if nodes else [])]
+    toolkits = [path for path in places.named() if not _holds_any(path, private)]
+    wanted += [
+        *_interpreter(private),
+        *_imports(),
+        *_library_path(private),
+        *toolkits,
+        *other,
+        *(["/sys"] if nodes else []),
+    ]
     existing = {os.path.abspath(path) for path in wanted if os.path.exists(path)}
     hidden = {path for path in [*private, f"{_package()}/data/tasks"] if os.path.isdir(path)} - existing
     shown, concealed = _outermost(existing, hidden)

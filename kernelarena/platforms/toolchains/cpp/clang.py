@@ -15,6 +15,7 @@ from pathlib import Path
 
 from kernelarena.platforms.toolchains.artefact import Needs
 from kernelarena.platforms.toolchains.cpp.compiler import Compiler, ask, number
+from kernelarena.platforms.toolchains.cpp.places import ROCM, named
 
 INSTALL = "install ROCm and set ROCM_PATH, or Debian's clang-19, lld-19, libamdhip64-dev and rocm-device-libs"
 _BITCODE = ("amdgcn/bitcode", "lib/llvm/lib/clang/*/lib/amdgcn/bitcode", "lib/x86_64-linux-gnu/amdgcn/bitcode")
@@ -130,7 +131,7 @@ def compilers() -> Iterator[Clang]:
 
 
 def _roots() -> Iterator[tuple[str, str]]:
-    for root in filter(None, (os.environ.get("ROCM_PATH"), os.environ.get("HIP_PATH"), "/opt/rocm")):
+    for root in [*named(ROCM), "/opt/rocm"]:
         for name in ("llvm/bin/amdclang++", "llvm/bin/clang++", "lib/llvm/bin/clang++"):
             yield f"{root}/{name}", root
     for version in range(_NEWEST, _OLDEST - 1, -1):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import os
 import re
 import shutil
 from collections.abc import Iterator
@@ -12,6 +11,7 @@ from pathlib import Path
 
 from kernelarena.platforms.toolchains.artefact import Needs
 from kernelarena.platforms.toolchains.cpp.compiler import Compiler, ask, number
+from kernelarena.platforms.toolchains.cpp.places import CUDA, named
 
 INSTALL = "install the CUDA toolkit, or pip install nvidia-cuda-nvcc, and set CUDA_HOME or PATH"
 
@@ -94,11 +94,10 @@ def compilers() -> Iterator[Nvcc]:
 
 
 def _places() -> Iterator[str]:
-    for variable in ("CUDA_HOME", "CUDA_PATH"):
-        if os.environ.get(variable):
-            yield f"{os.environ[variable]}/bin/nvcc"
+    for folder in named(CUDA):
+        yield f"{folder}/bin/nvcc"
     yield "nvcc"
     yield "/usr/local/cuda/bin/nvcc"
     package = importlib.util.find_spec("nvidia")  # what PyPI's wheels of the toolkit share
-    for folder in [] if package is None else package.submodule_search_locations or []:
-        yield from map(str, sorted(Path(folder).glob("*/bin/nvcc"), reverse=True))
+    for wheels in [] if package is None else package.submodule_search_locations or []:
+        yield from map(str, sorted(Path(wheels).glob("*/bin/nvcc"), reverse=True))
