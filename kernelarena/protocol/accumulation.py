@@ -71,9 +71,11 @@ def summed_terms(func: torch._ops.OpOverload, args: Sequence[Any], result: Any) 
         return max(int(query.shape[-1]), int(key.shape[-2]))
     if "convolution" in name:
         return int(args[1][0].numel())
-    outputs = [result] if isinstance(result, Tensor) else [one for one in result or () if isinstance(one, Tensor)]
+    outputs = [one for one in (result if isinstance(result, list | tuple) else [result]) if isinstance(one, Tensor)]
+    if not outputs:
+        return 1  # a number that host code reads
     terms = max(tensor.numel() for tensor in tensors)
-    kept = max((output.numel() for output in outputs), default=1)
+    kept = max(output.numel() for output in outputs)
     if kept < terms:
         return terms // max(kept, 1)
     return max((size for tensor in tensors for size in tensor.shape), default=1)

@@ -17,6 +17,23 @@ class EntryError(ValueError):
     """The entry is not in the sources; the message says what is there instead."""
 
 
+class NoSuchFunction(EntryError):
+    """The file is there and does not bind the function that is named.
+
+    Parameters
+    ----------
+    file, function
+        What was named.
+    hint
+        What there is instead.
+    """
+
+    def __init__(self, file: str, function: str, hint: str) -> None:
+        super().__init__(f"{file} has no function '{function}'; {hint}")
+        self.file = file
+        self.function = function
+
+
 def resolve(entry: str, files: Mapping[str, str], *, default: str | None = None) -> tuple[str, str]:
     """Return the file and the function that ``entry`` names.
 
@@ -40,7 +57,9 @@ def resolve(entry: str, files: Mapping[str, str], *, default: str | None = None)
     Raises
     ------
     EntryError
-        If the file is not there, does not bind the function, or leaves open which function is meant.
+        If the file is not there, or leaves open which function is meant.
+    NoSuchFunction
+        If it does not bind the function.
     """
     file, separator, function = entry.partition("::")
     if not separator and file not in files and not file.endswith(SUFFIXES):
@@ -55,7 +74,7 @@ def resolve(entry: str, files: Mapping[str, str], *, default: str | None = None)
     if not function:
         return file, names.obvious(file, default)
     if not names.binds(function):
-        raise EntryError(f"{file} has no function '{function}'; {names.hint(function)}")
+        raise NoSuchFunction(file, function, names.hint(function))
     return file, function
 
 

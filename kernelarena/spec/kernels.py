@@ -301,7 +301,12 @@ def _entries(declared: KernelFile, files: dict[str, str], wrong: list[tuple[str,
             try:
                 found[key] = entries.resolve(named, files)
             except entries.EntryError as error:
-                wrong.append((key, str(error)))
+                if key == "entry" and isinstance(error, entries.NoSuchFunction):
+                    # Whoever wrote the source forgot it, or called it otherwise: that is a kernel which does not work,
+                    # and no reason to judge none of the others.
+                    found[key] = error.file, error.function
+                else:
+                    wrong.append((key, str(error)))
     return found
 
 

@@ -150,3 +150,11 @@ def test_sums_of_equal_terms_are_observed(equal, reference):
     x = torch.randn(16, 1, generator=generator).expand(16, 24).contiguous()
     y = torch.randn(24, 8, generator=generator)
     assert truth(reference, {"x": x, "y": y}, seed=0).equal_terms == equal
+
+
+def test_a_reference_may_look_at_a_number_on_its_way():
+    def mean(x):
+        return (x.sum(-1) / torch.tensor(float(x.shape[-1])).item(),)
+
+    found = truth(mean, {"x": torch.ones(4, 8)}, seed=1)
+    assert torch.equal(found.outputs[0].value, torch.ones(4, dtype=torch.float64))
