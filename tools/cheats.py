@@ -9,13 +9,16 @@ with 1 if a cheat passes, gets a reason that does not name it, or if an honest t
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+import time
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import click
 from rich.console import Console
 from rich.table import Table
 
+EVERY_S = 30.0
+"""Between lines that say how far it is, where nobody watches a terminal."""
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
@@ -39,13 +42,8 @@ def main(name: str, seed: int, pattern: str) -> None:
             raise InputError(f"no cheat matches '{pattern}' on {name}; they are the folders of tests/corpus/cheats")
     except InputError as error:
         raise click.UsageError(str(error)) from None
-    outcomes: list[Outcome] = []
     with Judge() as judge:
-        for outcome in judged(judge, chosen, platform, seed):
-            outcomes.append(outcome)
-            if not sys.stdout.isatty():
-                continue
-            click.echo(f"\r{len(outcomes)} of {len(chosen)}  {outcome.specimen.name:50}", nl=False, err=True)
+        outcomes = list(told(judged(judge, chosen, platform, seed), len(chosen)))
     console = Console(width=None if sys.stdout.isatty() else 140)
     console.print(table(outcomes, platform))
     for outcome in outcomes:
@@ -53,6 +51,25 @@ def main(name: str, seed: int, pattern: str) -> None:
             console.print(f"{outcome.specimen.name}: {outcome.trouble}", markup=False)
     console.print(summary(outcomes), markup=False)
     sys.exit(0 if all(outcome.good for outcome in outcomes) else 1)
+
+
+def told(outcomes: Iterable[Outcome], total: int) -> Iterator[Outcome]:
+    """Pass outcomes on, and say on standard error how many there are: each on a terminal, else now and then."""
+    drawn = sys.stderr.isatty()
+    begun = said = time.monotonic()
+    if not drawn:
+        click.echo(f"judging {total} cheats and their honest twins, some seconds each", err=True)
+    for number, outcome in enumerate(outcomes, start=1):
+        now = time.monotonic()
+        if drawn:
+            end = "\n" if number == total else ""
+            click.echo(f"\r{number} of {total}  {outcome.specimen.name:50}{end}", nl=False, err=True)
+        elif now - said >= EVERY_S and number < total:
+            said = now
+            left = (now - begun) / number * (total - number)
+            about = f"{left:.0f} s" if left < 90 else f"{left / 60:.0f} min"
+            click.echo(f"{number} of {total}, about {about} left", err=True)
+        yield outcome
 
 
 def _platform(name: str) -> Platform:
