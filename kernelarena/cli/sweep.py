@@ -102,6 +102,7 @@ def sweep(more_kernels: Sequence[str], **given: Any) -> int:
         if not complete:
             left = len(run.cells()) - len(run.statuses())
             say(f"interrupted with {left} of {len(run.cells())} cells left; to continue: {_resume(run)}")
+            say(f"to see what there is: kab-mc report {shlex.quote(str(run.path))}")
             return InfraError.exit_code
         _publish(run, as_json=given["as_json"])
         return _exit_code(run)

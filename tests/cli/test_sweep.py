@@ -247,6 +247,7 @@ def test_an_interrupt_keeps_results_and_leaves_nothing_running(folder, number):
     code, _, err = finish(driver, within=60)
     assert code == 3
     assert "interrupted with 2 of 3 cells left; to continue: kab-mc sweep --resume out" in err
+    assert "to see what there is: kab-mc report out\n" in err
     assert "Traceback" not in err
     assert all_gone(everyone)
     with Run.open(Path("out")) as run:
