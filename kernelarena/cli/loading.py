@@ -5,8 +5,11 @@ from __future__ import annotations
 import gc
 from pathlib import Path
 
+from kernelarena.errors import InputError
 from kernelarena.spec import RunData
+from kernelarena.spec.places import Place, look
 from kernelarena.store import Run
+from kernelarena.store.run import RESULTS
 
 
 def load(path: Path) -> RunData:
@@ -19,8 +22,9 @@ def load(path: Path) -> RunData:
     Raises
     ------
     InputError
-        If it is no run, or a damaged one.
+        If it is no run, a damaged one, or only the report of one.
     """
+    _refuse_report(path)
     collecting = gc.isenabled()
     gc.disable()
     try:
@@ -31,3 +35,13 @@ def load(path: Path) -> RunData:
         if collecting:
             gc.enable()
     return data
+
+
+def _refuse_report(path: Path) -> None:
+    """Tell a report that was handed on alone, as the shipped sample is, from a run that lost its results."""
+    page = path / "report.html"
+    if look(page) is Place.FILE and look(path / RESULTS) is Place.NOTHING:
+        raise InputError(
+            f"{path}: holds a written report only, without the results it was made from ({RESULTS}); "
+            f"open {page}, or name the folder that a sweep wrote"
+        )

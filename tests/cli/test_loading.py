@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import gc
+from pathlib import Path
 
 import pytest
 
@@ -30,3 +31,9 @@ def test_a_run_is_read_and_the_collector_is_as_it_was(tmp_path, collecting):
     finally:
         gc.enable()
         gc.unfreeze()
+
+
+def test_the_shipped_sample_is_named_as_a_report_without_results():
+    sample = Path(__file__).resolve().parent.parent.parent / "reports/sample"
+    with pytest.raises(InputError, match=r"sample: holds a written report only, .* \(results\.sqlite\); open .*html"):
+        load(sample)
