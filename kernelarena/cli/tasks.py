@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -42,13 +42,15 @@ def tasks() -> None:
 @options.folders("tasks")
 @_as_json
 def list_(suite: str | None, tasks_dirs: tuple[Path, ...], as_json: bool) -> None:
-    """List every task: what it takes, how many shapes it has, and how many kernels lie beside it.
+    """List every task by id: what it takes, how many shapes it has, and how many kernels lie beside it.
 
     \b
     Example:
         kab-mc tasks list --tasks-dir lab/tasks --json
     """  # noqa: D301
-    chosen = select([f"suite:{suite}"] if suite else [], load_tasks(tasks_dirs))
+    chosen = sorted(
+        select([f"suite:{suite}"] if suite else [], load_tasks(tasks_dirs)), key=lambda source: source.task.id
+    )
     if as_json:
         print_json([_summary(source) for source in chosen])
         return
@@ -75,11 +77,12 @@ def show(
     source = known[name]
     if dtype is not None and dtype not in source.task.dtypes:
         raise InputError(f"{name} has no dtype '{dtype}'; {nearest(dtype, source.task.dtypes)}")
-    chips = [chip for chip in catalogue.load(platforms_dirs).values() if chip.memory is not None and chip.peak_flops]
+    platforms = catalogue.load(platforms_dirs).values()
+    chips = [platform for platform in platforms if not _lacking(platform)]
     if as_json:
         print_json(_everything(source, [dtype] if dtype else source.task.dtypes, chips))
         return
-    console().print(_page(source, dtype or source.task.dtypes[0], chips))
+    console().print(_page(source, dtype or source.task.dtypes[0], platforms))
 
 
 def _summary(source: TaskSource) -> dict[str, Any]:
@@ -161,8 +164,9 @@ _SHORT = {"float64": "fp64", "float32": "fp32", "float16": "fp16", "bfloat16": "
 """Names that let a row stay one line; ``show`` and JSON give them in full."""
 
 
-def _page(source: TaskSource, dtype: str, chips: Sequence[Platform]) -> Group:
+def _page(source: TaskSource, dtype: str, platforms: Collection[Platform]) -> Group:
     task = source.task
+    chips = [platform for platform in platforms if not _lacking(platform)]
     about = {
         "signature": task.signature,
         "kind": task.kind.value,
@@ -186,13 +190,30 @@ def _page(source: TaskSource, dtype: str, chips: Sequence[Platform]) -> Group:
         number += len(shapes)
         parts += ["", Text(f"{group} shapes, {dtype}", style="bold"), _work(task, shapes)]
         parts += ["", Text(f"least time, {group} shapes, {dtype}", style="bold"), _times(task, shapes, chips)]
-    parts += ["", Padding(Text(_LEGEND), (0, 0, 0, 2))]
+    parts += ["", *(Padding(Text(line), (0, 0, 0, 2)) for line in (_LEGEND, *_left_out(platforms)))]
     return Group(*parts)
 
 
 _LEGEND = (
     "least time: the roofline, the larger of bytes / bandwidth and (marked *) flops / dense peak; not a measurement."
 )
+
+
+def _lacking(platform: Platform) -> str:
+    """Return which figures of a roofline the platform's file does not give, in words; none where it has one."""
+    figures = {
+        "bandwidth": platform.memory is not None and platform.memory.bandwidth is not None,
+        "rates": bool(platform.peak_flops),
+    }
+    return " and ".join(f"no {name}" for name, known in figures.items() if not known)
+
+
+def _left_out(platforms: Iterable[Platform]) -> Iterator[str]:
+    """Say of which platforms there is no least time, and for want of what."""
+    names: dict[str, list[str]] = {}
+    for platform in platforms:
+        names.setdefault(_lacking(platform), []).append(platform.id)
+    return (f"not shown, {lacking} known: {', '.join(ids)}" for lacking, ids in names.items() if lacking)
 
 
 def _dims(task: Task) -> Iterator[tuple[str, str]]:

@@ -28,7 +28,7 @@ def test_the_list_has_one_line_a_task_and_fits_eighty_columns() -> None:
     lines = result.output.splitlines()
     assert max(map(len, lines)) <= 80
     rows = {line.split()[0]: line for line in lines[1 : len(TASKS) + 1]}
-    assert set(rows) == set(TASKS)
+    assert list(rows) == sorted(TASKS)
     for name, row in rows.items():
         task = TASKS[name].task
         assert f"{len(task.visible)} + {len(task.production)}" in row
@@ -54,7 +54,8 @@ def test_a_suite_of_ones_own_needs_no_explanation(tmp_path: Path) -> None:
 
 def test_the_list_as_json_and_by_suite() -> None:
     listed = json.loads(invoke("list", "--suite", "llm", "--json").output)
-    assert [entry["id"] for entry in listed] == [name for name, source in TASKS.items() if "llm" in source.task.suites]
+    wanted = sorted(name for name, source in TASKS.items() if "llm" in source.task.suites)
+    assert [entry["id"] for entry in listed] == wanted
     for entry in listed:
         assert entry["kernels"] >= 1
         assert entry["dtypes"] == list(TASKS[entry["id"]].task.dtypes)
@@ -98,6 +99,18 @@ def test_the_least_times_are_those_of_the_figures() -> None:
             assert bound["seconds"] == pytest.approx(max(by_memory, by_compute))
             assert bound["roof"] == ("compute" if by_compute > by_memory else "memory")
     assert "cpu" not in shown["shapes"][0]["roofline"], "an interpreter has no roofline"
+
+
+def test_every_platform_has_a_least_time_or_a_reason_why_not() -> None:
+    text = invoke("show", "softmax").output
+    shown = {line.split()[0] for line in text.splitlines() if line[:2] == "  " and line.split()}
+    lines = " ".join(text.split()).split("not shown, ")[1:]
+    missing = {why: names.strip().split(", ") for why, names in (line.split(" known: ") for line in lines)}
+    for name, chip in catalogue.load().items():
+        if chip.memory is not None and chip.peak_flops:
+            assert name in shown
+        else:
+            assert name in missing["no rates" if chip.memory is not None else "no bandwidth and no rates"]
 
 
 def test_one_dtype() -> None:
