@@ -8,6 +8,9 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
+
+from kernelarena.spec import Task
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -49,6 +52,14 @@ COMMANDS = [
 
 def test_the_guide_has_a_recipe_for_each_kind():
     assert [command.split()[1] for command in COMMANDS] == ["platforms", "tasks", "tasks", "check", "platforms"]
+
+
+def test_the_guide_shows_every_required_key_of_a_task_and_says_which_they_are(folder):
+    text = (folder / "tasks/activation/squared_relu/task.yaml").read_text()
+    required, line, _ = text.partition("# --- optional from here on\n")
+    assert line
+    assert set(yaml.safe_load(required)) == {name for name, key in Task.model_fields.items() if key.is_required()}
+    Task.model_validate(yaml.safe_load(required))
 
 
 @pytest.mark.parametrize("command", COMMANDS)
