@@ -59,6 +59,37 @@ class _Placement(threading.local):
     device: bool | None = None
 
 
+class Interpreted:
+    """A launch that takes place in this process's memory, from here on.
+
+    Parameters
+    ----------
+    provenance, handed
+        Told of what it is handed.
+    tensors
+        Its arguments.
+    """
+
+    def __init__(self, provenance: Provenance, handed: Handed, tensors: Sequence[torch.Tensor]) -> None:
+        self._provenance = provenance
+        self._handed = handed
+        self._tensors = tensors
+        self._begin()
+
+    def _begin(self) -> None:
+        self._provenance.launching(self._tensors)
+        self.before = self._handed.launching(self._tensors)
+
+    @contextlib.contextmanager
+    def interrupted(self) -> Iterator[None]:
+        """Have the block be host code's: what it writes is not the launch's, which begins only after it."""
+        self._provenance.launched(())
+        try:
+            yield
+        finally:
+            self._begin()
+
+
 class Observer(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """Keeps the ledger and the account of the current call.
 
@@ -131,7 +162,7 @@ class Observer(TorchDispatchMode):  # type: ignore[no-untyped-call]
             self._placement.device = before
 
     @contextlib.contextmanager
-    def interpreting(self, tensors: Sequence[torch.Tensor], kernel: str, traffic: Traffic) -> Iterator[None]:
+    def interpreting(self, tensors: Sequence[torch.Tensor], kernel: str, traffic: Traffic) -> Iterator[Interpreted]:
         """Note a launch that takes place within the block, in this process's memory; one that raises is none.
 
         Parameters
@@ -144,13 +175,12 @@ class Observer(TorchDispatchMode):  # type: ignore[no-untyped-call]
             What it loads and stores.
         """
         assert self._provenance is not None
-        self._provenance.launching(tensors)
-        before = self._handed.launching(tensors)
+        launch = Interpreted(self._provenance, self._handed, tensors)
         try:
-            yield
+            yield launch
         finally:
             self._provenance.launched([tensor for tensor in tensors if traffic.stored(tensor)], traffic.strays)
-        self._handed.launched(before)
+        self._handed.launched(launch.before)
         self.launched(tensors, tuning=False, kernel=kernel)
         self.observed.loaded(tensors, traffic)
 

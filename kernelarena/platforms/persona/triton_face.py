@@ -19,7 +19,7 @@ from kernelarena.platforms.persona.traffic import Meter
 if TYPE_CHECKING:
     from kernelarena.platforms.persona.capture import Recorder
     from kernelarena.platforms.persona.driver import PersonaDriver
-    from kernelarena.platforms.persona.observer import Observer
+    from kernelarena.platforms.persona.observer import Interpreted, Observer
 
 
 @contextlib.contextmanager
@@ -43,6 +43,18 @@ def triton_face(driver: PersonaDriver, recorder: Recorder | None, scratch: Path)
             patches.set(triton, compile=recorded)
         yield
     triton.compiler.compiler.max_shared_mem.cache_clear()
+
+
+def _told_apart(grid: Any, launch: Interpreted) -> Any:
+    """Return a grid; where it is a function, what that does is the host code's and not the launch's."""
+    if not callable(grid):
+        return grid
+
+    def told_apart(meta: Any) -> Any:
+        with launch.interrupted():
+            return grid(meta)
+
+    return told_apart
 
 
 @contextlib.contextmanager
@@ -69,7 +81,8 @@ def interpreter_face(observer: Observer) -> Iterator[None]:
         tensors = list(pointers((*args, *kwargs.values())))
         name = getattr(self.fn, "__name__", "")
         try:
-            with meter.launch(tensors) as traffic, observer.interpreting(tensors, name, traffic):
+            with meter.launch(tensors) as traffic, observer.interpreting(tensors, name, traffic) as launch:
+                self.grid = _told_apart(self.grid, launch)
                 return run(self, *args, **kwargs)
         finally:
             patched.clear()
