@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import PurePath
 
 from kernelarena.report.text import listing, one_line
@@ -27,22 +28,28 @@ def commands(view: View, root: PurePath) -> list[str]:
 def _error(failure: Failure, root: PurePath) -> str:
     verdict = failure.first
     where = listing([verdict.platform for verdict in failure.verdicts])
-    properties = {"title": f"{verdict.kernel} on {where}: {verdict.reason}"}
-    path = _path(failure, root)
-    if path is not None and verdict.location is not None:
-        properties = {"file": path, "line": str(verdict.location.line), **properties}
+    properties = {**_place(failure, root), "title": f"{verdict.kernel} on {where}: {verdict.reason}"}
     told = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
     return f"::error {told}::{_data(f'{verdict.detail} ({verdict.evidence})')}"
 
 
-def _path(failure: Failure, root: PurePath) -> str | None:
-    if failure.kernel is None or failure.first.location is None:
-        return None
-    origin, file = PurePath(failure.kernel.origin), failure.first.location.file
-    path = origin if origin.name == file else origin / file
+def _place(failure: Failure, root: PurePath) -> dict[str, str]:
+    """Return the file and the line as GitHub calls them; nothing where they are not known or not in the checkout."""
+    if failure.kernel is None:
+        return {}
+    origin, location = PurePath(failure.kernel.origin), failure.first.location
+    if (one := re.fullmatch(r"(.+\.jsonl):(\d+)", failure.kernel.origin)) is not None:
+        path, line = PurePath(one[1]), one[2]  # its whole source is on that line, wherever in it the failure is
+    elif location is not None:
+        path = origin if origin.name == location.file else origin / location.file
+        line = str(location.line)
+    else:
+        return {}
     if path.is_absolute():
-        return str(path.relative_to(root)) if path.is_relative_to(root) else None
-    return str(path)
+        if not path.is_relative_to(root):
+            return {}
+        path = path.relative_to(root)
+    return {"file": str(path), "line": line}
 
 
 def _data(text: str) -> str:

@@ -28,6 +28,9 @@ def one(make, origin, *, location=True):
         ("kernels/kernel.py", "file=kernels/kernel.py,line=20,"),
         ("/checkout/kernels/softmax", "file=kernels/softmax/kernel.py,line=20,"),
         ("/elsewhere/softmax", ""),
+        ("kernels/many.jsonl:17", "file=kernels/many.jsonl,line=17,"),
+        ("/checkout/kernels/many.jsonl:17", "file=kernels/many.jsonl,line=17,"),
+        ("/elsewhere/many.jsonl:17", ""),
     ],
 )
 def test_a_failure_is_shown_at_its_line(make, origin, place):
@@ -37,6 +40,10 @@ def test_a_failure_is_shown_at_its_line(make, origin, place):
 
 def test_without_a_line_there_is_no_place(make):
     assert one(make, "kernels/softmax", location=False).startswith("::error title=")
+
+
+def test_a_kernel_of_json_lines_has_a_line_whatever_failed(make):
+    assert one(make, "many.jsonl:3", location=False).startswith("::error file=many.jsonl,line=3,title=")
 
 
 def test_no_more_than_are_shown(view):
