@@ -43,6 +43,11 @@ class InfraError(KernelArenaError):
     exit_code = 3
 
 
+def quoted(name: str, *, limit: int = 100) -> str:
+    """Return a name between quotes, for messages: no more of it than ``limit`` characters, as it may be anything."""
+    return f"'{name}'" if len(name) <= limit else f"'{name[: limit - 1]}…'"
+
+
 def nearest(word: str, known: Iterable[str], *, limit: int = 3, stands_for: Mapping[str, str] | None = None) -> str:
     """Return a hint naming the known words closest to ``word``.
 

@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Iterator, Mapping
 
-from kernelarena.errors import nearest
+from kernelarena.errors import nearest, quoted
 
 SUFFIXES = (".py", ".cu", ".hip", ".cpp")
 """Of files that may hold an entry."""
@@ -29,7 +29,7 @@ class NoSuchFunction(EntryError):
     """
 
     def __init__(self, file: str, function: str, hint: str) -> None:
-        super().__init__(f"{file} has no function '{function}'; {hint}")
+        super().__init__(f"{file} has no function {quoted(function)}; {hint}")
         self.file = file
         self.function = function
 
@@ -65,11 +65,11 @@ def resolve(entry: str, files: Mapping[str, str], *, default: str | None = None)
     if not separator and file not in files and not file.endswith(SUFFIXES):
         file, function = _only_file(files), entry
     if file not in files:
-        raise EntryError(f"no file '{file}'; {nearest(file, files)}")
+        raise EntryError(f"no file {quoted(file)}; {nearest(file, files)}")
     if separator and not function:
-        raise EntryError(f"'{entry}' names no function after '::'")
+        raise EntryError(f"{quoted(entry)} names no function after '::'")
     if function and not function.isidentifier():
-        raise EntryError(f"'{function}' is not the name of a function")
+        raise EntryError(f"{quoted(function)} is not the name of a function")
     names = _Names.of(files[file]) if file.endswith(".py") else _CppNames(files[file])
     if not function:
         return file, names.obvious(file, default)

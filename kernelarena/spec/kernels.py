@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from kernelarena.errors import InputError, nearest
+from kernelarena.errors import InputError, nearest, quoted
 from kernelarena.spec import entry as entries
 from kernelarena.spec import jsonlines, textfile, yamlfile
 from kernelarena.spec.kernel import Kernel, KernelFile, Language
@@ -236,7 +236,9 @@ def _read_single(path: Path, function: str, task: str | None, tasks: Collection[
     if task is None:
         beside = path.parent / MANIFEST
         hint = f", or give its folder {path.parent}" if beside.is_file() else ""
-        raise InputError(f"{path}: a single file does not say which task it solves; add --task ID{hint}")
+        raise InputError(
+            f"{path}: a single file does not say which task it solves; add --task ID{hint} (check --static needs none)"
+        )
     declared = KernelFile(task=task, language=_SINGLE[path.suffix], entry=path.name)
     wrong = [f"{path}: {key}: {message}" for key, message in _mistakes(declared, tasks)]
     if not path.name.isprintable():
@@ -272,7 +274,7 @@ def _read_line(path: Path, number: int, line: bytes | None, tasks: Collection[st
         or not file.isprintable()
         or len(file) > 200
     ):
-        wrong.append(("entry", f"'{file}' is not the plain name of a source file"))
+        wrong.append(("entry", f"{quoted(file)} is not the plain name of a source file"))
     else:
         named = _entries(declared, files, wrong)
     if wrong:
@@ -289,7 +291,7 @@ def _mistakes(declared: KernelFile, tasks: Collection[str]) -> list[tuple[str, s
         wrong.append(("task", f"unknown task '{declared.task}'; {nearest(declared.task, tasks)}"))
     file = declared.entry.partition("::")[0]
     if file.endswith(entries.SUFFIXES) and file.endswith(".py") == declared.language.is_cpp:
-        wrong.append(("entry", f"'{file}' is no source file of language '{declared.language}'"))
+        wrong.append(("entry", f"{quoted(file)} is no source file of language '{declared.language}'"))
     return wrong
 
 
@@ -307,6 +309,9 @@ def _entries(declared: KernelFile, files: dict[str, str], wrong: list[tuple[str,
                     found[key] = error.file, error.function
                 else:
                     wrong.append((key, str(error)))
+    # Timed beside itself it would be as fast as its original, whatever it is.
+    if found.keys() == {"entry", "original"} and (not declared.original or found["original"] == found["entry"]):
+        wrong.append(("original", "names the entry itself; name what it was optimised from, or leave this key out"))
     return found
 
 

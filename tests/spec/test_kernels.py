@@ -74,6 +74,12 @@ class TestFolder:
         assert (kernel.file, kernel.function, kernel.original) == ("kernel.py", "softmax", "first.py::slow_softmax")
         assert "first.py" in kernel.files
 
+    @pytest.mark.parametrize("original", ["kernel.py::softmax", "kernel.py", "softmax", "''"])
+    def test_was_not_optimised_from_itself(self, tmp_path, original):
+        yaml = f"task: softmax\nlanguage: triton\nentry: kernel.py::softmax\noriginal: {original}\n"
+        with pytest.raises(InputError, match=r"yaml:4: original: names the entry itself; [^\n]*$"):
+            load(folder(tmp_path / "k", yaml))
+
     def test_of_many_is_searched_in_order(self, tmp_path):
         for name in ("b/two", "a/one", "a/three"):
             folder(tmp_path / name)
@@ -232,6 +238,12 @@ class TestJsonLines:
             (line(task="sofmax"), "task: unknown task 'sofmax'; did you mean 'softmax'"),
             (line(language="hip", entry="kernel.py"), "'kernel.py' is no source file of language 'hip'"),
             (line(original="slow"), "original: kernel.py has no function 'slow'"),
+            (line(original=""), "original: names the entry itself; "),
+            (line(original="slow" * 10_000), f"original: kernel.py has no function '{'slow' * 24}slo…'; "),
+            (line(original="slow" * 10_000 + ".py"), f"original: no file '{'slow' * 24}slo…'; "),
+            (line(original="slow-" * 10_000), f"original: '{'slow-' * 19}slow…' is not the name of a function"),
+            (line(original="kernel.py::" * 10_000), "original: '[^']{100}' is not the name of a function"),
+            (line(entry="k" * 10_000 + ".py::softmax"), "entry: '[^']{100}' is not the plain name of a source file"),
             (line(entry="../k.py::softmax"), "'../k.py' is not the plain name of a source file"),
             (line(entry="/etc/k.py::softmax"), "not the plain name"),
             (line(entry="k.txt::softmax"), "not the plain name"),
