@@ -90,7 +90,9 @@ def told(found: Examination) -> Iterator[str]:
             more = f"and {plural(len(later), 'more place')} with {finding.rule}, in {_listed(later)}"
             yield from _wrapped(f"{clean(finding.path)}: {more}", columns, "  ")
     for place in found.unreadable:
-        yield from _wrapped(f"– {one_line(place)}; nothing can be said of it", columns, "")
+        said = any(place.startswith(f"{finding.path}:") for finding in found.findings)
+        nothing = "nothing more" if said else "nothing"
+        yield from _wrapped(f"– {one_line(place)}; {nothing} can be said of it", columns, "")
 
 
 def _lines(finding: Finding, columns: int) -> Iterator[str]:

@@ -38,7 +38,7 @@ def examine(sources: Iterable[Source], platforms: Sequence[Platform], rules: Seq
     for source in sources:
         files += 1
         try:
-            faults = list(_faults(source, platforms, rules))
+            faults = list(_faults(source, platforms, rules, unreadable))
         except SyntaxError as error:
             unreadable.append(f"{source.path}:{error.lineno or 1}: {error.msg}")
         except (RecursionError, MemoryError):
@@ -58,14 +58,20 @@ def examine(sources: Iterable[Source], platforms: Sequence[Platform], rules: Seq
     )
 
 
-def _faults(source: Source, platforms: Sequence[Platform], rules: Sequence[Rule]) -> Iterator[tuple[Rule, Fault]]:
+def _faults(
+    source: Source, platforms: Sequence[Platform], rules: Sequence[Rule], unreadable: list[str]
+) -> Iterator[tuple[Rule, Fault]]:
+    """Yield what is wrong in a source. Of C++ that is broken what could be parsed is looked at all the same."""
     found: Iterator[tuple[Rule, Fault]]
     if source.grammar is Grammar.CPP:
         cpp = CppUnit(source)
+        if cpp.broken is not None:
+            line, what = cpp.broken
+            unreadable.append(f"{source.path}:{line}: {what}")
         found = ((rule, fault) for rule in rules for fault in rule.cpp(cpp, platforms))
     else:
         python = PythonUnit(source)
-        inner = (found for text in embedded(python) for found in _faults(text, platforms, rules))
+        inner = (found for text in embedded(python) for found in _faults(text, platforms, rules, unreadable))
         found = chain(((rule, fault) for rule in rules for fault in rule.python(python, platforms)), inner)
     return ((rule, fault) for rule, fault in found if fault.platforms)
 

@@ -50,7 +50,7 @@ def test_findings_are_told_with_their_place_and_what_to_do(capfd):
     assert lines[:3] == [
         "✗ src/narrow.cu:1:55: lane-mask",
         "      __global__ void k(float* x) { x[0] += __shfl_xor_sync(0xffffffff, x[0],  …",
-        "    on mi250, mi300 and mi355: __shfl_xor_sync is given the lanes 0 to 31, and a",
+        "    on mi250, mi300, mi355 and rx7900: __shfl_xor_sync takes a mask of 64 bits",
     ]
     assert any(line.startswith("    instead: a mask type of the width of the warp") for line in lines)
     assert lines[-2].startswith("  1 finding in 1 of 2 files, for a100, b200, ")
@@ -61,7 +61,7 @@ def test_where_nothing_is_found_that_is_said_and_strict_is_content(capfd):
     assert kab_mc(["check", "--static", "--strict", "src/wide.cu", "--platforms", "mi300"]) == 0
     assert capfd.readouterr().out == "  nothing found in 1 file, for mi300\n"
     assert kab_mc(["check", "--static", "--strict", "src", "--platforms", "mi300"]) == 1
-    assert kab_mc(["check", "--static", "--strict", "src", "--platforms", "h100,rx7900"]) == 0
+    assert kab_mc(["check", "--static", "--strict", "src", "--platforms", "h100,rtx4090"]) == 0
 
 
 def test_many_of_a_kind_are_listed(capfd):
@@ -99,6 +99,25 @@ def test_what_cannot_be_read_is_said(capfd):
     assert capfd.readouterr().out.startswith("– src/cut.py:1: invalid syntax; nothing can be said of it\n")
 
 
+def test_cpp_that_is_broken_is_said_beside_what_was_found(capfd):
+    Path("bad.cu").write_text("int main( {\n")
+    Path("half.cu").write_text(KERNEL.format("0xffffffff") + "int main( {\n")
+    assert kab_mc(["check", "--static", "bad.cu", "half.cu", "--platforms", "mi300"]) == 0
+    out = capfd.readouterr().out
+    assert "– bad.cu:1: '(' was never closed; nothing can be said of it\n" in out
+    assert "✗ half.cu:1:55: lane-mask" in out
+    assert "– half.cu:2: '(' was never closed; nothing more can be said of it\n" in out
+
+
+def test_what_the_compile_gate_says_is_not_said_again(capfd):
+    Path("cut.py").write_text("def softmax(x:\n")
+    assert kab_mc(["check", "cut.py", "--task", "softmax", "--platforms", "mi300"]) == 0
+    out = capfd.readouterr().out
+    assert "syntax-error" in out
+    assert "can be said of it" not in out
+    assert "cut.py/cut.py" not in out
+
+
 def test_a_line_that_steers_the_terminal_is_made_harmless(capfd):
     Path("evil.cu").write_text("/*\x1b[2J\x1b]0;x\x07*/" + KERNEL.format("0xffffffff"))
     assert kab_mc(["check", "--static", "evil.cu"]) == 0
@@ -118,6 +137,7 @@ def test_a_kernel_that_is_judged_is_looked_at_too(capfd):
     [
         (["src", "--sarif"], "--sarif is a form of the findings of --static"),
         (["src", "--static", "--sarif", "--json"], "and without --json"),
+        (["src/wide.cu"], "add --task ID (check --static needs none)"),
         (["src/wide.cu", "src/narrow.cu"], "takes one kernel, not 2"),
         (["--static", "gone"], "gone: no such file or folder"),
         (["--static", "src", "--platforms", "mi30"], "unknown platform 'mi30'"),

@@ -100,6 +100,33 @@ def test_python_that_does_not_parse_is_said_and_the_next_file_is_looked_at(text,
 
 
 @pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("int main( {\n", ["k:1: '(' was never closed"]),
+        ("\nvoid f() {\n", ["k:2: '{' was never closed"]),
+        ("void f() {}\n}\n", ["k:2: unmatched '}'"]),
+        ("void f() {\n  g(1];\n}\n", ["k:2: '(' was never closed"]),
+        ("#if 0\n(\n#else\n{\n#endif\n", ["k:4: '{' was never closed"]),
+        ("#if A\nvoid f(int x) {\n#else\nvoid f() {\n#endif\n  x = ;\n}\n", []),
+        ("#define F(x) /* { */ \\\n  { /* } */ \\\n  (\nint x = ;\n", []),
+        (
+            'int x = ; // {\nchar a = \'{\', *b = "(\\"(", *c = R"x(()" {)x"; /* [ */ int y = 1\'000\'000; int z[1];\n',
+            [],
+        ),
+    ],
+)
+def test_cpp_of_which_code_is_swallowed_is_said(text, said):
+    assert list(examine([Source("k", Grammar.CPP, text)], PLATFORMS).unreadable) == said
+
+
+def test_what_of_broken_cpp_could_be_parsed_is_looked_at():
+    text = "#include <mma.h>\n__device__ void f() { __syncwarp(0xffffffff); }\nint main( {\n"
+    examination = examine([Source("k", Grammar.CPP, text)], PLATFORMS)
+    assert examination.unreadable == ("k:3: '(' was never closed",)
+    assert places(examination) == ["k:1: vendor-library", "k:2: lane-mask"]
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "",

@@ -15,6 +15,7 @@ from kernelarena.portability.source import Grammar, Source
 PAGES = Path(__file__).resolve().parents[2] / "docs" / "rules"
 PLATFORMS = [platform for platform in catalogue.load().values() if platform.limits is not None]
 WIDE = ("mi250", "mi300", "mi355")
+HIP = (*WIDE, "rx7900")
 FENCE = re.compile(r"^## (Breaks|Carries over)\n+```(cpp|python)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
@@ -56,31 +57,43 @@ KERNEL = "__global__ void k(float* x, int* y) {{ {} }}"
 
 
 @pytest.mark.parametrize(
-    "mask",
+    ("mask", "platforms"),
     [
-        "0xffffffff",
-        "0xFFFF'FFFFu",
-        "-1",
-        "~0u",
-        "(unsigned)-1",
-        "0xffffffffull",
-        "(1ull << 32) - 1",
-        "FULL",
-        "m",
-        "given",
+        ("0xffffffff", HIP),
+        ("0xFFFF'FFFFu", HIP),
+        ("-1", HIP),
+        ("~0u", HIP),
+        ("(unsigned)-1", HIP),
+        ("0xff", HIP),
+        ("FULL", HIP),
+        ("m", HIP),
+        ("given", HIP),
+        ("0xffffffffull", WIDE),
+        ("(1ull << 32) - 1", WIDE),
+        ("static_cast<uint64_t>(0xffffffff)", WIDE),
+        ("typed", WIDE),
+        ("typed | 1", WIDE),
     ],
 )
-def test_a_mask_of_half_the_lanes_however_it_is_written(mask):
-    body = f"const unsigned m = 0xffffffff; x[0] += __shfl_xor_sync({mask}, x[0], 1);"
+def test_a_mask_of_half_the_lanes_or_half_the_bits_however_it_is_written(mask, platforms):
+    """Half of the bits are too few wherever the functions ask for 64; half of the lanes, where a warp has more."""
+    body = f"const unsigned m = 0xffffffff; mask_t typed = 0xffffffff; x[0] += __shfl_xor_sync({mask}, x[0], 1);"
     text = f"#define FULL 0xffffffffu\n__device__ void f(float* x, unsigned given = 0xffffffff) {{ {body} }}"
     (finding,) = found(text)
-    assert (finding.rule, finding.platforms) == ("lane-mask", WIDE)
+    assert (finding.rule, finding.platforms) == ("lane-mask", platforms)
 
 
-@pytest.mark.parametrize("mask", ["~0ull", "0xffffffffffffffff", "-1ll", "m", "given", "__activemask()", "0xff"])
+@pytest.mark.parametrize(
+    "mask", ["~0ull", "0xffffffffffffffff", "-1ll", "m", "given", "__activemask()", "0xffull", "unknown"]
+)
 def test_masks_that_are_none_of_that(mask):
     body = f"auto m = __activemask(); x[0] += __shfl_xor_sync({mask}, x[0], 1);"
     assert rules(f"__device__ void f(float* x, unsigned long long given) {{ {body} }}") == []
+
+
+def test_a_function_of_the_files_own_does_with_a_mask_what_it_likes():
+    text = "#ifdef USE_ROCM\n#define __shfl_xor_sync(mask, v, o) __shfl_xor(v, o)\n#endif\n"
+    assert rules(text + KERNEL.format("x[0] += __shfl_xor_sync(0xffffffff, x[0], 1);")) == []
 
 
 def test_a_mask_is_told_once_where_it_is_written_also_inside_a_macro():
@@ -94,18 +107,18 @@ def test_a_mask_is_told_once_where_it_is_written_also_inside_a_macro():
 @pytest.mark.parametrize(
     ("guard", "platforms"),
     [
-        ("#ifdef USE_ROCM", WIDE),
+        ("#ifdef USE_ROCM", HIP),
         ("#if defined(__HIP_PLATFORM_AMD__) && __AMDGCN_WAVEFRONT_SIZE == 64", WIDE),
         ("#ifdef __gfx942__", ("mi300",)),
-        ("#if SOMETHING", WIDE),
+        ("#if SOMETHING", HIP),
         ("#ifndef __HIPCC__", ()),
         ("#if !defined(USE_ROCM) && defined(SOMETHING)", ()),
         ("#if __CUDA_ARCH__ >= 800", ()),
         ("#ifdef __NVCC__", ()),
         ("#if 0", ()),
-        ("#ifndef USE_ROCM\n#elif 1", WIDE),
+        ("#ifndef USE_ROCM\n#elif 1", HIP),
         ("#if defined(USE_ROCM)\n#else", ()),
-        ("#if 1 // not the end: */\n", WIDE),
+        ("#if 1 // not the end: */\n", HIP),
     ],
 )
 def test_what_a_chips_compiler_does_not_see_is_no_fault_there(guard, platforms):

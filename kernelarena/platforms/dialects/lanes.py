@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from kernelarena.platforms.dialects.where import AMD, NVIDIA
+
 
 @dataclass(frozen=True)
 class Shuffle:
@@ -52,6 +54,10 @@ MASKED = frozenset(
     }
 )
 """Functions whose first argument says which lanes take part, a bit each."""
+
+MASK_BITS = {NVIDIA: 32, AMD: 64}
+"""How wide that argument is, by backend, whatever the width of the warp. HIP's ``amd_warp_sync_functions.h`` refuses
+any other width by a static assertion, for wave32 as for wave64; CUDA's functions convert what they are given."""
 
 BALLOTS = frozenset(
     {"__activemask", "__ballot", "__ballot_sync", "__match_all_sync", "__match_any", "__match_any_sync"}

@@ -41,8 +41,8 @@ def passes(platform: Platform) -> tuple[Mapping[str, int | None], ...]:
         common = {**dict.fromkeys(_HIP, 1), **dict.fromkeys(_CUDA), "__CUDA_ARCH__": None}
         lanes = platform.limits.warp_size if platform.limits is not None else None
         device: dict[str, int | None] = {**dict.fromkeys(_HIP_DEVICE, 1), f"__{platform.arch}__": 1}
-        if lanes is not None:
-            device |= dict.fromkeys(("__AMDGCN_WAVEFRONT_SIZE", "__AMDGCN_WAVEFRONT_SIZE__"), lanes)
+        if lanes is not None:  # hosts are told nothing, or anything: what the kernel is compiled with counts
+            common |= dict.fromkeys(("__AMDGCN_WAVEFRONT_SIZE", "__AMDGCN_WAVEFRONT_SIZE__"), lanes)
         return {**common, **device}, {**common, **dict.fromkeys(_HIP_DEVICE)}
     return ()
 

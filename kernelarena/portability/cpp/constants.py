@@ -50,11 +50,14 @@ class Constant:
         The width of its type, 32 or 64.
     origin
         Where it is written.
+    certain
+        Whether ``bits`` is certain: it is not where a name has a type of which nothing is known.
     """
 
     value: int
     bits: int
     origin: Node
+    certain: bool = True
 
 
 @dataclass(frozen=True)
@@ -66,6 +69,12 @@ class _Definition:
     value: Node | None
     bits: int | None
     is_default: bool = False
+
+    def typed(self, value: Constant) -> Constant:
+        """Return ``value`` as the name has it; a macro leaves the type alone."""
+        if self.bits is not None:
+            return replace(value, bits=self.bits, certain=True)
+        return replace(value, certain=value.certain and self.node.type == "preproc_def")
 
 
 class Constants:
@@ -164,7 +173,7 @@ class Constants:
             value = self._fold(definition.value, platform, defaults, depth - 1)
             if value is None:
                 return None
-            values.append(value if definition.bits is None else replace(value, bits=definition.bits))
+            values.append(definition.typed(value))
         return values[0] if len({value.value for value in values}) == 1 else None
 
     def _resolve(self, use: Node, platform: Platform) -> list[_Definition]:
@@ -215,14 +224,16 @@ def _as(value: Constant | None, target: str) -> Constant | None:
     bits = integer_bits(target)
     if value is None or bits is None:
         return None
-    return replace(value, value=value.value & ((1 << bits) - 1) if bits < value.bits else value.value, bits=bits)
+    return replace(
+        value, value=value.value & ((1 << bits) - 1) if bits < value.bits else value.value, bits=bits, certain=True
+    )
 
 
 def _unary(operator: str, value: Constant | None, node: Node) -> Constant | None:
     if value is None:
         return None
     results = {"-": -value.value, "+": value.value, "~": ~value.value & ((1 << value.bits) - 1)}
-    return Constant(results[operator], value.bits, node) if operator in results else None
+    return Constant(results[operator], value.bits, node, value.certain) if operator in results else None
 
 
 def _binary(operator: str, left: Constant | None, right: Constant | None, node: Node) -> Constant | None:
@@ -230,4 +241,4 @@ def _binary(operator: str, left: Constant | None, right: Constant | None, node: 
         return None
     result = _OPERATORS[operator](left.value, right.value)
     bits = left.bits if operator in ("<<", ">>") else max(left.bits, right.bits)
-    return None if result is None else Constant(result, bits, node)
+    return None if result is None else Constant(result, bits, node, left.certain and right.certain)

@@ -128,6 +128,17 @@ def _seen(region: Region | None, defined: Defined) -> bool:
     return True
 
 
+def is_first(region: Region | None) -> bool:
+    """Return whether a stretch is the first branch, wherever it is one of several, that may be compiled at all."""
+    while region is not None:
+        for condition, has_to_hold in region.conditions:
+            value = _value(condition, {}, _DEEP) if condition is not None else None
+            if (value != 0) != has_to_hold:  # what is not known is taken to hold
+                return False
+        region = region.outer
+    return True
+
+
 def _is_defined(name: str, defined: Defined) -> bool | None:
     if name in defined:
         return defined[name] is not None

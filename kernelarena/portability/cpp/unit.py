@@ -10,7 +10,7 @@ from functools import cached_property
 import tree_sitter_cuda
 from tree_sitter import Language, Node, Parser, Tree
 
-from kernelarena.portability.cpp import preprocessor
+from kernelarena.portability.cpp import brackets, preprocessor
 from kernelarena.portability.cpp.constants import Constants
 from kernelarena.portability.cpp.preprocessor import Region
 from kernelarena.portability.cpp.tree import text, walk
@@ -166,6 +166,11 @@ class CppUnit:
         if (region, platform.id) not in self._seen:
             self._seen[region, platform.id] = preprocessor.may_see(region, platform)
         return self._seen[region, platform.id]
+
+    @cached_property
+    def broken(self) -> tuple[int, str] | None:
+        """Where and how the file is no C++, so that code may have been swallowed; None if nothing shows that."""
+        return brackets.unmatched(self.source.text, self._regions) if self.root.has_error else None
 
     @cached_property
     def constants(self) -> Constants:

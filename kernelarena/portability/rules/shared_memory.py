@@ -45,7 +45,7 @@ class SharedMemory(Rule):
             by_limit: dict[int, list[str]] = defaultdict(list)
             for platform, _, limit in over:
                 by_limit[limit].append(platform.id)
-            limits = ", ".join(f"{limit} on {' and '.join(ids)}" for limit, ids in by_limit.items())
+            limits = "; ".join(f"{limit} on {', '.join(ids)}" for limit, ids in by_limit.items())
             yield Fault(
                 unit.span(node),
                 tuple(platform.id for platform, _, _ in over),
