@@ -40,7 +40,11 @@ def load(path: Path) -> RunData:
 def _refuse_report(path: Path) -> None:
     """Tell a report that was handed on alone, as the shipped sample is, from a run that lost its results."""
     page = path / "report.html"
-    if look(page) is Place.FILE and look(path / RESULTS) is Place.NOTHING:
+    try:
+        only = look(page) is Place.FILE and look(path / RESULTS) is Place.NOTHING
+    except InputError:  # a folder that may not be looked into: whoever opens it says so
+        return
+    if only:
         raise InputError(
             f"{path}: holds a written report only, without the results it was made from ({RESULTS}); "
             f"open {page}, or name the folder that a sweep wrote"
