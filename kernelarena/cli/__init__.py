@@ -22,17 +22,27 @@ def main(arguments: Sequence[str] | None = None) -> None:
     0: done. 1: a requested gate failed. 2: the user's input is wrong. 3: infrastructure kept it from finishing.
     A mistake of the user's is one line on standard error; a traceback is a bug of ours.
     """
-    from kernelarena.cli import streams
+    from kernelarena.cli import guests, streams
 
     streams.install()
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) is signal.SIG_DFL:  # and not where it is ignored, as below nohup
             signal.signal(number, _interrupt)
-    sys.exit(run(arguments))
+    guests.leave(_outcome(arguments))
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
-    """Run ``kab-mc`` and return its exit code."""
+    """Run ``kab-mc`` in a process that goes on, and return its exit code."""
+    from kernelarena.cli import guests
+
+    try:
+        return _outcome(arguments)
+    finally:
+        guests.dismiss()
+
+
+def _outcome(arguments: Sequence[str] | None) -> int:
+    """Run a command and return the exit code; mistakes and trouble are said."""
     from kernelarena.cli.commands import kab_mc
     from kernelarena.cli.streams import OutputLost, ReaderGone
 

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from kernelarena import report
-from kernelarena.cli import findings, options, plan
+from kernelarena.cli import findings, guests, options, plan
 from kernelarena.cli.interrupts import Interrupts
 from kernelarena.cli.lines import Teller, width
 from kernelarena.cli.progress import CheckProgress
@@ -87,17 +87,20 @@ def check(files: tuple[str, ...], **given: Any) -> int:
     cells = [Cell(kernel, wanted.tasks[kernel.task], platform) for platform in wanted.platforms.values()]
     verdicts = []
     teller = Teller(width())
+    portability = (
+        [] if given["as_json"] else [*findings.told(findings.of_kernel(kernel, list(wanted.platforms.values())))]
+    )
+    out = guests.admit()  # once both are made, which ask how wide standard output is
     for verdict in _judge(cells, config):
         verdicts.append(verdict)
         if not given["as_json"]:
             with contextlib.suppress(ReaderGone):  # the exit code still says what came of it
-                click.echo("\n".join(teller.lines(verdict)))
+                click.echo("\n".join(teller.lines(verdict)), file=out)
     with contextlib.suppress(ReaderGone):
         if given["as_json"]:
-            emit(_report(config, wanted, verdicts))
+            emit(_report(config, wanted, verdicts), out)
         else:
-            portability = findings.of_kernel(kernel, list(wanted.platforms.values()))
-            click.echo("\n".join([*findings.told(portability), "", *teller.footer(verdicts)]))
+            click.echo("\n".join([*portability, "", *teller.footer(verdicts)]), file=out)
     statuses = {verdict.status for verdict in verdicts}
     if not statuses & {Status.PASS, Status.FAIL}:
         where = "on this platform" if len(cells) == 1 else "on any of the platforms"

@@ -34,17 +34,27 @@ def say(line: str) -> None:
     click.echo(line, err=True)
 
 
-def emit(text: str) -> None:
+def emit(text: str, file: TextIO | None = None) -> None:
     """Write a result that a program reads: UTF-8, whatever the locale."""
-    click.echo(text.encode("utf-8", "replace"), nl=False)
+    click.echo(text.encode("utf-8", "replace"), file=file, nl=False)
 
 
 def install() -> None:
     """Put streams that know what to do in place of Python's own. Once, at the start of the process."""
     for descriptor in range(3):
         _occupy(descriptor)
-    sys.stdout = _text(_Output(1), sys.stdout)
-    sys.stderr = _text(_Remarks(2), sys.stderr)
+    sys.stdout = results(1)
+    sys.stderr = remarks(2)
+
+
+def results(descriptor: int) -> TextIO:
+    """Return a stream for what was asked for, in the encoding of standard output."""
+    return _text(_Output(descriptor), sys.stdout)
+
+
+def remarks(descriptor: int) -> TextIO:
+    """Return a stream for what nothing depends on, in the encoding of standard error."""
+    return _text(_Remarks(descriptor), sys.stderr)
 
 
 def _occupy(descriptor: int) -> None:
@@ -110,15 +120,16 @@ class _Text(io.TextIOWrapper):
         # click puts a stream of its own, in UTF-8, in the place of one in ASCII, which is a part of it.
         outer = "utf-8" if encoding == "ascii" else encoding
         super().__init__(io.BufferedWriter(raw), outer, _PLAINLY, line_buffering=line_buffering)
-        self._inner = encoding
+        self.inner = encoding
 
     def write(self, text: str, /) -> int:
-        super().write(text.encode("ascii", _PLAINLY).decode("ascii") if self._inner == "ascii" else text)
+        super().write(text.encode("ascii", _PLAINLY).decode("ascii") if self.inner == "ascii" else text)
         return len(text)
 
 
 def _text(raw: _Stream, before: TextIO | None) -> TextIO:
-    encoding = codecs.lookup(getattr(before, "encoding", None) or "utf-8").name
+    given = before.inner if isinstance(before, _Text) else getattr(before, "encoding", None)
+    encoding = codecs.lookup(given or "utf-8").name
     return _Text(raw, encoding, line_buffering=raw.isatty() or isinstance(raw, _Remarks))
 
 

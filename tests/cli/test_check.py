@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from kernelarena.cli import run as kab_mc
+from kernelarena.cluster import watchdog
 from kernelarena.spec.catalogue import shipped_kernels
 from tests.cli.processes import all_gone, family, until
 
@@ -99,18 +100,119 @@ def reference(x):
 """
 
 
-def test_a_task_whose_own_code_leaves_is_named_before_anything_is_judged(capfd):
+def task(name, reference):
+    """Make a task that has its own ``reference.py`` and is softmax else; return the arguments that name it."""
+    folder = Path("tasks", "lab", name)
+    folder.mkdir(parents=True)
     shipped = Path(SHIPPED).parents[1]
-    leaves = Path("tasks", "lab", "leaves")
-    leaves.mkdir(parents=True)
-    (leaves / "task.yaml").write_text((shipped / "task.yaml").read_text().replace("id: softmax", "id: leaves"))
-    (leaves / "reference.py").write_text(REFERENCE)
-    arguments = ["check", "broken.py", "--task", "leaves", "--tasks-dir", "tasks", "--platforms", "cpu"]
+    (folder / "task.yaml").write_text((shipped / "task.yaml").read_text().replace("id: softmax", f"id: {name}"))
+    (folder / "reference.py").write_text(reference)
+    return ["--task", name, "--tasks-dir", "tasks"]
+
+
+def test_a_task_whose_own_code_leaves_is_named_before_anything_is_judged(capfd):
+    arguments = ["check", "broken.py", *task("leaves", REFERENCE), "--platforms", "cpu"]
     assert kab_mc(arguments) == 2
     out, err = capfd.readouterr()
     assert out == ""
     assert err.endswith("the task's own code ended the process with exit code 0\n")
     assert "lab/leaves/reference.py: reference() for " in err
+
+
+PRINTS = """import os
+import subprocess
+import time
+
+import torch
+
+
+def noise(of):
+    print("noise of", of)
+    os.write(1, b"noise below Python\\n")
+    subprocess.run(["echo", "noise of a child"])
+
+
+def noise_for_ever():
+    while True:
+        noise("what stays")
+        time.sleep(0.1)
+
+
+def inputs(shape, rng):
+    noise("inputs")
+    return {"x": rng.tensor(shape["M"], shape["N"])}
+
+
+def reference(x):
+    noise("reference")
+    return torch.softmax(x, dim=-1)
+
+
+noise("loading")
+"""
+FORKS = """
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        with open(os.environ["NOTED"], "a") as file:
+            print(os.getpid(), file=file)
+        noise_for_ever()
+    os._exit(0)
+"""
+STAYS = """
+import atexit
+import threading
+
+threading.Thread(target=noise_for_ever).start()
+atexit.register(noise_for_ever)
+"""
+
+
+def noted():
+    """Return the processes that a task has left, and which of them are still there."""
+    left = {int(pid) for pid in Path("noted").read_text().split()}
+    return left, left & watchdog.table().keys()
+
+
+@pytest.mark.parametrize("form", [[], ["--json"]])
+def test_what_a_task_prints_and_leaves_running_is_no_part_of_it(form):
+    arguments = ["check", f"{SHIPPED}/kernel.py", *task("noisy", PRINTS + FORKS + STAYS), "--platforms", "cpu", *form]
+    done = subprocess.run(
+        [sys.executable, "-m", "kernelarena.cli", *arguments, "--strict"],
+        capture_output=True,
+        check=False,
+        text=True,
+        timeout=120,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "NOTED": "noted"},
+    )
+    assert done.returncode == 0, done.stderr
+    for what in ("of reference", "of what stays", "below Python", "of a child"):
+        assert f"noise {what}\n" in done.stderr, "it helps those who write a task"
+    assert "noise" not in done.stdout
+    if form:
+        assert [cell["status"] for cell in json.loads(done.stdout)["cells"]] == ["pass"]
+    else:
+        assert done.stdout.startswith("✓ cpu: ")
+    left, still = noted()
+    assert len(left) > 1, "of trying it, and of judging with it"
+    assert not still
+
+
+def test_in_a_process_that_goes_on_everything_is_as_before(capfd, monkeypatch):
+    monkeypatch.setenv("NOTED", "noted")
+    before = sys.stdout
+    arguments = ["check", f"{SHIPPED}/kernel.py", *task("noisy", PRINTS + FORKS), "--platforms", "cpu", "--strict"]
+    assert kab_mc(arguments) == 0
+    assert sys.stdout is before
+    print("after it", flush=True)
+    os.write(1, b"below Python\n")
+    out = capfd.readouterr().out
+    assert out.startswith("✓ cpu: ")
+    assert out.endswith("\nafter it\nbelow Python\n")
+    assert "noise" not in out
+    left, still = noted()
+    assert left
+    assert not still
 
 
 @pytest.mark.parametrize("wait", [0, 1, 6])
