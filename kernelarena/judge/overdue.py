@@ -16,6 +16,8 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from kernelarena.judge.enclosure.population import end_below
+
 _LOOK_S = 1.0
 GRACE_S = 60.0
 """For library code to come back, once the time is up."""
@@ -100,6 +102,7 @@ def _look(now: float) -> None:
             if now >= call.ends + GRACE_S:
                 print(f"{call.name}: still running {GRACE_S:g} s after its {call.seconds:g} s", file=sys.stderr)
                 sys.stderr.flush()
+                end_below(os.getpid())  # what it started would go on without this process
                 os._exit(EXIT_CODE)
             if now >= call.ends and not call.raised:
                 call.raised = True

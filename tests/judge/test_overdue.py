@@ -9,6 +9,7 @@ import time
 import pytest
 
 from kernelarena.judge import overdue
+from kernelarena.judge.enclosure.population import state
 from kernelarena.judge.overdue import Overdue, limited
 
 
@@ -79,10 +80,11 @@ def test_each_thread_has_its_own_time_and_an_outer_limit_comes_back():
     assert other == ["done"]
 
 
-def test_what_takes_no_notice_is_ended_with_its_process():
+def test_what_takes_no_notice_is_ended_with_its_process_and_what_that_started():
     source = """
-import ctypes
+import ctypes, subprocess
 from kernelarena.judge import overdue
+print(subprocess.Popen(["sleep", "600"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).pid, flush=True)
 overdue._LOOK_S = overdue.GRACE_S = 0.1
 with overdue.limited(0.2, "lab/op/reference.py"):
     ctypes.CDLL(None).sleep(600)
@@ -90,3 +92,4 @@ with overdue.limited(0.2, "lab/op/reference.py"):
     process = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, timeout=60)
     assert process.returncode == overdue.EXIT_CODE
     assert process.stderr == "lab/op/reference.py: still running 0.1 s after its 0.2 s\n"
+    assert state(int(process.stdout)) in ("", "Z"), "what it had started has ended with it"
