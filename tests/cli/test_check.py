@@ -169,9 +169,12 @@ atexit.register(noise_for_ever)
 
 
 def noted():
-    """Return the processes that a task has left, and which of them are still there."""
+    """Return the processes that a task has left, and which of them stay; what was killed may take a moment to go."""
     left = {int(pid) for pid in Path("noted").read_text().split()}
-    return left, left & watchdog.table().keys()
+    end = time.monotonic() + 10
+    while (still := left & watchdog.table().keys()) and time.monotonic() < end:
+        time.sleep(0.05)
+    return left, still
 
 
 @pytest.mark.parametrize("form", [[], ["--json"]])
