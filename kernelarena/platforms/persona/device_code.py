@@ -2,8 +2,9 @@
 
 The interpreter runs a device function as Python: it would call NumPy or torch from within, read a list that host code
 has filled, or open a file. The compiler refuses those ("Unsupported function referenced", "Cannot access global
-variable"), and so does this: names are looked at when a function is first launched, and everything that it calls when
-it calls it, which no spelling hides.
+variable"), and so does this: names are looked at when a function is first launched, and whatever it gets by a name, as
+an argument or as an attribute, or calls, when it does so, which no spelling hides. :mod:`device_values
+<kernelarena.platforms.persona.device_values>` knows what is a device's.
 
 What the compiler refuses for other reasons (a global number that is no ``constexpr``) is left to it.
 """
@@ -11,49 +12,38 @@ What the compiler refuses for other reasons (a global number that is no ``conste
 from __future__ import annotations
 
 import ast
-import builtins
-import enum
-import functools
-import math
 import secrets
-import sys
 from collections.abc import Callable
-from types import BuiltinFunctionType, FunctionType, MethodType, MethodWrapperType, ModuleType
+from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
-import numpy as np
-import torch
-import triton.language as tl
-from triton.runtime import interpreter, jit
-from triton.runtime.jit import KernelInterface
+from triton.runtime import interpreter
 
+from kernelarena.platforms.persona.device_values import is_genuine, may_be_called, may_be_named, may_be_used
 from kernelarena.platforms.persona.patching import Patches
 
-_REACHING = frozenset(
+_BEHIND = frozenset(
     {
-        "__import__", "breakpoint", "compile", "delattr", "eval", "exec", "globals", "input", "locals", "open",
-        "setattr", "vars",
+        "handle", "__dict__", "__globals__", "__builtins__", "__class__", "__subclasses__", "__getattribute__",
+        "__getattr__", "__setattr__", "__reduce__", "__reduce_ex__", "__code__", "__closure__", "__func__", "__self__",
     }
 )  # fmt: skip
-"""Builtins by which Python code gets at everything else."""
-_CALLING = frozenset({filter, map, memoryview, bytearray})
-"""Types of Python's own that call functions, or lay hands on memory."""
-_HELD = (str, bytes, int, float, complex, tuple, list, dict, set, frozenset, range, type)
-"""Types of Python's own whose methods compute nothing that the compiler would not."""
-_DATA = (np.ndarray, torch.Tensor, list, dict, set, bytearray, memoryview)
-"""What holds values that host code can change between launches."""
-_BEHIND = frozenset({"handle", "__dict__", "__globals__", "__builtins__", "__class__", "__subclasses__"})
 """Attributes by which Python code gets at what a value is made of."""
 _LOOKS_BEHIND = "device code cannot look at what a value is made of: it has no '{}'"
-_OURS = __name__.rpartition(".")[0]
-_CHECKED = f"_callee_{secrets.token_hex(8)}"
-"""A name in the kernel's own modules, where its device functions find :func:`callee`."""
-_DEVICE = (
-    KernelInterface,
-    interpreter.InterpretedFunction,
-    *(kind for name in ("JITCallable", "BoundConstexprFunction") if (kind := getattr(jit, name, None)) is not None),
-)
-"""What ``@triton.jit`` and its kin make; versions of Triton differ by a few."""
+_NO_GLOBAL = "Cannot access global variable {} from within @jit'ed function: it is {}, which no device has"
+_ELSEWHERE = (ast.Import, ast.ImportFrom, ast.ClassDef, ast.Global, ast.Nonlocal, ast.Try)
+"""Statements that the compiler does not know, and by which names come from elsewhere."""
+
+
+def _secret(name: str) -> str:
+    """Return a name in the kernel's own modules, where its device functions find one of ours."""
+    return f"_{name}_{secrets.token_hex(8)}"
+
+
+_CALLED, _NAMED, _REACHED, _GIVEN = _secret("called"), _secret("named"), _secret("reached"), _secret("given")
+_SEMANTIC, _COMPARISON = _secret("semantic"), _secret("comparison")
+_THE_INTERPRETERS = {"interpreter_semantic": _SEMANTIC, "_InterpreterComparison": _COMPARISON}
+"""Names that the interpreter puts into a device function, which its module could have given to something else."""
 
 
 class Refused(SyntaxError):
@@ -73,9 +63,13 @@ def hold_to_compiler(patches: Patches) -> Callable[[object], bool]:
     launchable: set[int] = set()
 
     def rewrite(function: Any) -> Any:
+        if type(function) is not kind or type(function.fn) is not FunctionType:
+            raise Refused(f"device code is what @triton.jit makes of a function, not {_described(function)}")
         if (made := known.get(function.fn)) is None:
             made = known[function.fn] = _rewritten(function)
             launchable.add(id(made))  # which ``known`` keeps
+        if not is_genuine(function.fn):
+            function.fn.__globals__.update(_ours())
         return made
 
     combining = interpreter.ReduceScanOpInterface
@@ -84,6 +78,8 @@ def hold_to_compiler(patches: Patches) -> Callable[[object], bool]:
     def combined(operation: Any, axis: Any, combine_fn: Any) -> None:
         if isinstance(combine_fn, kind):  # which is called as it was written, not as it is rewritten
             combine_fn.rewrite()
+        elif not may_be_called(combine_fn):
+            raise Refused(f"Unsupported function referenced: {_described(combine_fn)}")
         own(operation, axis, combine_fn)
 
     patches.set(kind, rewrite=rewrite)
@@ -100,14 +96,24 @@ def _rewritten(function: Any) -> object:
         If the compiler would not have it.
     """
     fn: FunctionType = function.fn
-    rewriter = function.rewriter
-    if not _is_from(fn, "triton"):
-        fn.__globals__[_CHECKED] = callee
+    rewriter = interpreter.FunctionRewriter(fn, **function.kwargs)  # its own could have been replaced
+    if not is_genuine(fn):
         rewriter.ast_transformer = _Transformer(fn, rewriter)
     made: object = rewriter.rewrite_ast()
-    if made is fn and not _is_from(fn, "triton"):
+    if made is fn and not is_genuine(fn):
         raise Refused(f"the source of {fn.__name__} is not to be had; define it in a file")
     return made
+
+
+def _ours() -> dict[str, object]:
+    return {
+        _CALLED: called,
+        _NAMED: named,
+        _REACHED: reached,
+        _GIVEN: given,
+        _SEMANTIC: interpreter.interpreter_semantic,
+        _COMPARISON: getattr(interpreter, "_InterpreterComparison", None),
+    }
 
 
 class _Transformer(interpreter.ASTTransformer):  # type: ignore[misc]
@@ -122,8 +128,19 @@ class _Transformer(interpreter.ASTTransformer):  # type: ignore[misc]
         """Take what is assigned anywhere in the function for its own; leave decorators and annotations alone."""
         self._own |= {name.id for name in ast.walk(node) if isinstance(name, ast.Name) and _is_bound(name)}
         self._own |= {argument.arg for argument in ast.walk(node) if isinstance(argument, ast.arg)}
-        node.body = [self.visit(statement) for statement in node.body]
+        arguments = [ast.Name(id=argument.arg, ctx=ast.Load()) for argument in _arguments(node.args)]
+        body = [self.visit(statement) for statement in node.body]
+        node.body = [ast.copy_location(ast.Expr(_asked(_GIVEN, *arguments)), node), *body]
+        for name in ast.walk(node):
+            if isinstance(name, ast.Name):
+                name.id = _THE_INTERPRETERS.get(name.id, name.id)
         return node
+
+    def generic_visit(self, node: ast.AST) -> ast.AST:
+        """Refuse statements by which names come from elsewhere."""
+        if isinstance(node, _ELSEWHERE):
+            raise self._refused(node, f"unsupported AST node type: {type(node).__name__}")
+        return super().generic_visit(node)  # type: ignore[no-any-return]
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
         """Leave the annotation alone."""
@@ -135,9 +152,9 @@ class _Transformer(interpreter.ASTTransformer):  # type: ignore[misc]
         """Refuse a global name that stands for what no device has."""
         if isinstance(node.ctx, ast.Load) and node.id not in self._own:
             value = self._globals.get(node.id, _ABSENT)
-            if value is not _ABSENT and not _is_known(value):
-                words = f"Cannot access global variable {node.id} from within @jit'ed function"
-                raise self._refused(node, f"{words}: it is {_described(value)}, which no device has")
+            if value is not _ABSENT and not may_be_named(value):
+                raise self._refused(node, _NO_GLOBAL.format(node.id, _described(value)))
+            return ast.copy_location(_asked(_NAMED, node, ast.Constant(node.id)), node)
         return node
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
@@ -145,20 +162,22 @@ class _Transformer(interpreter.ASTTransformer):  # type: ignore[misc]
         if node.attr in _BEHIND:
             raise self._refused(node, _LOOKS_BEHIND.format(node.attr))
         value = self._resolved(node)
-        if value is not _ABSENT and (isinstance(value, _DATA) or (callable(value) and not _may_be_called(value))):
+        if value is not _ABSENT and not may_be_named(value):
             raise self._refused(node, f"Unsupported function referenced: {_described(value)}")
-        made: ast.AST = self.generic_visit(node)
-        return made
+        made = self.generic_visit(node)
+        return ast.copy_location(_asked(_REACHED, made), node) if isinstance(node.ctx, ast.Load) else made
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         """Have what is called looked at just before."""
         made = self.generic_visit(node)
         assert isinstance(made, ast.Call)
-        asked = ast.Call(func=ast.Name(id=_CHECKED, ctx=ast.Load()), args=[made.func], keywords=[])
-        made.func = ast.copy_location(asked, node)
+        function = made.func
+        if isinstance(function, ast.Call) and getattr(function.func, "id", None) in (_NAMED, _REACHED):
+            function = function.args[0]
+        made.func = ast.copy_location(_asked(_CALLED, function), node)
         return made
 
-    def _refused(self, node: ast.expr, words: str) -> Refused:
+    def _refused(self, node: ast.expr | ast.stmt, words: str) -> Refused:
         line = self._rewriter.def_file_lineno + node.lineno - 1
         return Refused(words, (self._rewriter.filename, line, node.col_offset + 1, None))
 
@@ -175,7 +194,7 @@ class _Transformer(interpreter.ASTTransformer):  # type: ignore[misc]
 _ABSENT = object()
 
 
-def callee(function: Any) -> Any:
+def called(function: Any) -> Any:
     """Return what device code is about to call.
 
     Raises
@@ -185,67 +204,64 @@ def callee(function: Any) -> Any:
     """
     if function is getattr:
         return _attribute
-    if _may_be_called(function):
+    if may_be_called(function):
         return function
     raise Refused(f"Unsupported function referenced: {_described(function)}; call device functions from device code")
+
+
+def named(value: Any, name: str) -> Any:
+    """Return what a global name stands for now, which may be something else than when the function was first launched.
+
+    Raises
+    ------
+    Refused
+        If no device has it.
+    """
+    if may_be_named(value):
+        return value
+    raise Refused(_NO_GLOBAL.format(name, _described(value)))
+
+
+def reached(value: Any) -> Any:
+    """Return an attribute.
+
+    Raises
+    ------
+    Refused
+        If no device has it.
+    """
+    if may_be_used(value):
+        return value
+    raise Refused(f"device code cannot use an attribute that is {_described(value)}, which no device has")
+
+
+def given(*arguments: Any) -> None:
+    """Look at a device function's arguments.
+
+    Raises
+    ------
+    Refused
+        If one is what no device has.
+    """
+    for value in arguments:
+        if not may_be_used(value):
+            raise Refused(f"Unsupported function referenced: {_described(value)} as an argument, which no device has")
 
 
 def _attribute(owner: Any, name: str, *default: Any) -> Any:
     if name in _BEHIND:
         raise Refused(_LOOKS_BEHIND.format(name))
-    return getattr(owner, name, *default)
+    return reached(getattr(owner, name, *default))
 
 
-def _is_known(value: object) -> bool:
-    """Return whether device code may use a global name for ``value``."""
-    if value is None or isinstance(value, (ModuleType, str, int, float, type, enum.Enum, tl.constexpr, tl.dtype)):
-        return True
-    if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return True
-    if type(value).__module__.partition(".")[0] == "triton":
-        return True
-    return callable(value) and _may_be_called(value)
+def _asked(name: str, *values: Any) -> ast.Call:
+    """Return a call of one of ours."""
+    return ast.Call(func=ast.Name(id=name, ctx=ast.Load()), args=[*values], keywords=[])
 
 
-def _may_be_called(function: Any) -> bool:
-    """Return whether device code may call something: device functions, Triton's own, and Python's harmless ones."""
-    kind = type(function)
-    if kind is FunctionType:
-        return _is_from(function, "triton", _OURS)
-    if isinstance(function, _DEVICE):
-        return True
-    if kind is functools.partial:
-        return _may_be_called(function.func)
-    if kind is MethodType:
-        owner = type(function.__self__)
-        return _may_be_called(function.__func__) or getattr(owner, "__triton_aggregate__", False) is True
-    if kind is BuiltinFunctionType:
-        owner = function.__self__
-        if owner is builtins:
-            return function.__name__ not in _REACHING
-        return owner is math or type(owner) in _HELD
-    if kind is MethodWrapperType:
-        return type(function.__self__) in _HELD or type(function.__self__).__module__.startswith("triton.")
-    if isinstance(function, type):
-        return _may_be_made(function)
-    return kind.__module__.partition(".")[0] == "triton"
-
-
-def _may_be_made(cls: type) -> bool:
-    if cls.__module__ == "builtins":
-        return cls not in _CALLING
-    if issubclass(cls, (np.generic, enum.Enum)) or getattr(cls, "__triton_aggregate__", False) is True:
-        return True
-    return cls.__module__.partition(".")[0] == "triton" or (issubclass(cls, tuple) and hasattr(cls, "_fields"))
-
-
-def _is_from(function: FunctionType, *packages: str) -> bool:
-    """Return whether a function lives in a module of one of these packages: in its dictionary, not by its word."""
-    name = function.__globals__.get("__name__")
-    if type(name) is not str or not any(name == package or name.startswith(f"{package}.") for package in packages):
-        return False
-    module = sys.modules.get(name)
-    return module is not None and vars(module) is function.__globals__
+def _arguments(given_to: ast.arguments) -> list[ast.arg]:
+    more = [argument for argument in (given_to.vararg, given_to.kwarg) if argument is not None]
+    return [*given_to.posonlyargs, *given_to.args, *given_to.kwonlyargs, *more]
 
 
 def _is_bound(name: ast.Name) -> bool:
@@ -254,7 +270,7 @@ def _is_bound(name: ast.Name) -> bool:
 
 def _described(value: object) -> str:
     """Return words for a value; none of the kernel's objects gets to say how it is shown."""
-    if type(value) in (FunctionType, BuiltinFunctionType):
+    if type(value) is FunctionType or type(value) is BuiltinFunctionType:
         module = getattr(value, "__module__", None)
-        return f"{module}.{value.__name__}" if type(module) is str else str(value.__name__)  # type: ignore[attr-defined]
+        return f"{module}.{value.__name__}" if type(module) is str else str(value.__name__)
     return f"a {type(value).__module__}.{type(value).__name__}"

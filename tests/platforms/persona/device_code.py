@@ -216,7 +216,9 @@ def refused_host_function(y: Any) -> None:
 
 def launches() -> Iterator[tuple[str, Callable[..., Any]]]:
     """Yield each function's name and its launch."""
-    for name, value in [*globals().items()]:
+    from tests.platforms.persona import device_objects
+
+    for name, value in [*globals().items(), *vars(device_objects).items()]:
         if isinstance(value, interpreter.InterpretedFunction) and "y" in value.arg_names:
             yield name, value[(1,)]
     yield "refused_host_function", interpreter.GridExecutor(refused_host_function, ["y"], (1,))
