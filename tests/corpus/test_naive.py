@@ -18,6 +18,7 @@ HARMLESS = ("caching", "phases", "streams-and-deferral", "aliasing", "framework"
 EXEMPT = {
     "framework/losses-prepared": "needs class indices; this one draws all inputs alike",
     "framework/numpy-in-the-kernel": "needs the interpreter as it is; this one's holds device code to the compiler",
+    "framework/numpy-by-an-operator": "needs the interpreter as it is; this one's holds device code to the compiler",
     "framework/python-in-the-kernel": "needs the interpreter as it is; this one's holds device code to the compiler",
     "streams-and-deferral/child-process": "needs outputs in shared memory, which the judge has and this one has not",
     "aliasing/memory-of-its-own-answer": "needs an allocator that hands out what was freed last; the host's may not",

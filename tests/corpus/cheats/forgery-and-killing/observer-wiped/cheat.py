@@ -7,6 +7,9 @@ def _wipe(notebook):
     for notes in vars(notebook).values() if notebook is not None else ():
         if isinstance(notes, (list, set, dict)):
             notes.clear()
+        for pages in vars(notes).values() if hasattr(notes, "__dict__") else ():
+            if isinstance(pages, list):
+                pages.clear()
 
 
 def softmax(x):
