@@ -26,7 +26,7 @@ from kernelarena.platforms.toolchains.cpp.finding import find
 from kernelarena.platforms.toolchains.cpp.names import demangled, line_of
 from kernelarena.platforms.toolchains.cpp.recorded import Described, Launch, Recorded
 from kernelarena.protocol.compile_events import Arg, TensorSpec
-from kernelarena.protocol.compile_job import Call, CompileJob
+from kernelarena.protocol.compile_job import Call, CompileJob, make_calls
 from kernelarena.protocol.entry import EntryFault
 
 Emit = Callable[[dict[str, object]], None]
@@ -84,10 +84,7 @@ class Build:
         except _Refused:
             return
         self._emit({"event": "compiled", "number": number, "seconds": self._seconds, "warps": 1, "shared": 0})
-        failed: set[str] = set()
-        for index, call in enumerate(self._job.calls):
-            if call.shape.dtype not in failed and not self._call(index, call, recorded):
-                failed.add(call.shape.dtype)
+        make_calls(self._job.calls, lambda index, call: self._call(index, call, recorded))
         self._emit({"event": "ended"})
 
     def _build(self, number: int) -> Path:

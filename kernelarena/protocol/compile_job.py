@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+
 from kernelarena.protocol.compile_events import Arg, TensorSpec
 from kernelarena.spec import Kernel, Platform, Shape
 from kernelarena.spec.base import Model
@@ -27,3 +29,20 @@ class CompileJob(Model):
     """Calls that nothing is concluded from: a process that will run the kernel finds built what they need."""
     framework: tuple[str, ...] = ()
     """ATen operators that the task lets a kernel leave to the framework."""
+
+
+def make_calls(calls: Iterable[Call], make: Callable[[int, Call], bool]) -> set[str]:
+    """Make calls, and return the dtypes that one has failed with; their other calls would fail alike, and are skipped.
+
+    Parameters
+    ----------
+    calls
+        In order.
+    make
+        Makes one, given its place; returns whether it went well.
+    """
+    failed: set[str] = set()
+    for index, call in enumerate(calls):
+        if call.shape.dtype not in failed and not make(index, call):
+            failed.add(call.shape.dtype)
+    return failed

@@ -18,7 +18,7 @@ from kernelarena.platforms.persona.capture import message_of
 from kernelarena.platforms.persona.memory import lazy_zeros
 from kernelarena.platforms.persona.source import chain, line_of
 from kernelarena.protocol.compile_events import Arg
-from kernelarena.protocol.compile_job import Call, CompileJob
+from kernelarena.protocol.compile_job import Call, CompileJob, make_calls
 from kernelarena.protocol.entry import EntryError, load_entry
 
 Emit = Callable[[dict[str, object]], None]
@@ -78,10 +78,7 @@ def run(
                 }
             )  # fmt: skip
             return
-        failed: set[str] = set()
-        for index, call in enumerate(job.calls):
-            if call.shape.dtype not in failed and not _call(index, call, entry, worn, folder, emit):
-                failed.add(call.shape.dtype)
+        failed = make_calls(job.calls, lambda index, call: _call(index, call, entry, worn, folder, emit))
         emit({"event": "ended", "sources": _sources(before, folder)})
         teller.silent = True
         started = time.monotonic()
