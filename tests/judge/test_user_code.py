@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from kernelarena.judge.user_code import Ended, Server
+from tests.processes import gone
 
 MEMORY = 1 << 30
 
@@ -84,12 +85,7 @@ def test_nothing_that_a_job_started_stays(server, tmp_path):
     note = tmp_path / "pid"
     with pytest.raises(Ended):
         do(server, "fork and leave", note=str(note))
-    pid = int(note.read_text())
-    for _ in range(100):
-        if not Path(f"/proc/{pid}").exists():
-            break
-        time.sleep(0.05)
-    assert not Path(f"/proc/{pid}").exists()
+    assert gone(int(note.read_text()))
 
 
 def test_an_exception_of_our_own_is_a_bug_and_no_fault_of_the_users(server):
@@ -104,12 +100,8 @@ def test_closing_ends_everything():
     job = server.run({"what": "pid then sleep"}, seconds=60, memory=MEMORY)
     child = next(job)["pid"]
     server.close()
-    for one in (pid, child):
-        for _ in range(100):
-            if not Path(f"/proc/{one}").exists():
-                break
-            time.sleep(0.05)
-        assert not Path(f"/proc/{one}").exists()
+    assert gone(pid)
+    assert gone(child)
 
 
 def test_a_server_that_does_not_start_says_so():

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import pytest
 
 from kernelarena.platforms.asking import Question, environment
+from tests.processes import gone
 
 
 @pytest.fixture
@@ -44,11 +44,7 @@ def test_a_process_that_does_not_answer_is_ended_with_all_that_it_started(module
     text = f"pid = os.fork()\nif pid: open({str(file)!r}, 'w').write(str(pid))\nwhile True: time.sleep(1)"
     with Question(module(text), {}, 1.5) as question:
         assert question.answer() == {"problem": "no answer within 1.5 s"}
-    child = int(file.read_text())
-    deadline = time.monotonic() + 10
-    while _lives(child) and time.monotonic() < deadline:
-        time.sleep(0.02)
-    assert not _lives(child)
+    assert gone(int(file.read_text()))
     question.close()
 
 
@@ -66,10 +62,3 @@ def test_the_working_folder_is_no_place_to_import_from(module, tmp_path: Path, m
     monkeypatch.chdir(there)
     with Question(module("print('{}')"), {}, 30, environment()) as question:
         assert question.answer() == {}
-
-
-def _lives(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in ("Z", "X")
-    except OSError:
-        return False

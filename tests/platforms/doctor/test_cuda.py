@@ -12,6 +12,7 @@ from kernelarena.platforms.asking import Question, environment
 from kernelarena.platforms.catalogue import load
 from kernelarena.platforms.doctor.worker import WORKER
 from tests.platforms.doctor.hosts import A6000, H200, found
+from tests.processes import gone
 
 
 def test_the_chip_is_measurable(nvml, host, made) -> None:
@@ -54,7 +55,7 @@ def test_who_does_not_want_to_wait_leaves_nothing_behind(made) -> None:
     process.terminate()
     said, complained = process.communicate(timeout=30)
     assert (said, complained.strip(), process.returncode) == ("", "kab-mc: interrupted", 3)
-    assert not [pid for pid in workers if Path(f"/proc/{pid}").exists()]
+    assert all(map(gone, workers))
 
 
 def below(parent: int, *words: str) -> list[int]:

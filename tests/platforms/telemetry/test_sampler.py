@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from kernelarena.platforms.telemetry import Sampler, TelemetryUnavailable
+from tests.processes import gone, lives
 
 HERE = "tests.platforms.telemetry.slow"
 ROOT = Path(__file__).resolve().parents[3]
@@ -16,20 +17,6 @@ ROOT = Path(__file__).resolve().parents[3]
 @pytest.fixture(autouse=True)
 def _importable(monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
-
-
-def alive(pid):
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
-
-
-def gone(pid, seconds=10.0):
-    deadline = time.monotonic() + seconds
-    while alive(pid) and time.monotonic() < deadline:
-        time.sleep(0.02)
-    return not alive(pid)
 
 
 def test_samples_come_from_another_process_on_the_same_clock():
@@ -102,7 +89,7 @@ def test_it_ends_even_if_a_fork_keeps_its_pipe_open():
     worker, child = map(int, done.stdout.split())
     try:
         assert gone(worker)
-        assert alive(child)
+        assert lives(child)
     finally:
         os.kill(child, signal.SIGKILL)
 
