@@ -72,7 +72,7 @@ def test_the_line_is_named(server):
         with pytest.raises(Ended) as caught:
             do(server, what, seconds=2.0)
         here = [line for file, line in caught.value.stack if file.endswith("jobs.py")]
-        assert here[0] == line_of(what), caught.value.stack
+        assert here[0] in (line_of(what), line_of(what) + 1), caught.value.stack  # a loop goes over two lines
 
 
 def test_a_job_that_grows_is_ended(server):
