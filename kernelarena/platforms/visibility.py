@@ -6,8 +6,21 @@ others, so that a device without a name of its own has to be traced back to the 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+
+# A number (of a part of a device: 0.1), or a name: GPU-8932f937-d72c-4106-c12f-20bd9faed9f6, MIG-…
+_ENTRY = re.compile(r"\d+(\.\d+)*|[A-Za-z]+-\S+", re.ASCII)
+
+
+def unreadable(value: str) -> str | None:
+    """Return the first entry of such a variable that no runtime can take for a device, or None where there is none.
+
+    A runtime shows the devices that stand before such an entry, and none after it (CUDA C++ Programming Guide, "CUDA
+    Environment Variables").
+    """
+    return next((word for entry in value.split(",") if not _ENTRY.fullmatch(word := entry.strip())), None)
 
 
 @dataclass(frozen=True)

@@ -188,6 +188,11 @@ def test_a_backend_that_is_not_installed_is_what_is_missing(folder: Path) -> Non
     assert found["runtimes"][0]["findings"][0]["check"] == "backend"
 
 
+def test_describing_what_a_backend_finds_takes_a_backend(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["platforms", "describe", "--backend", "rocn"]) == 2
+    assert "--backend 'rocn': there is no backend of that name; did you mean 'rocm'" in capsys.readouterr().err
+
+
 def test_where_no_device_is_there_is_none_to_describe(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["platforms", "describe"]) == 3
     assert "no backend finds a device" in capsys.readouterr().err

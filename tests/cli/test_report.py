@@ -118,7 +118,7 @@ def test_a_device_is_written_to_and_not_replaced(made, tmp_path):
         (["{run}", "--output", "{run}/" + "x" * 300 + ".md"], "File name too long"),
         (["{run}/none"], "no such run folder"),
         (["{run}", "--figures", "{run}/figures", "--format", "md"], "--figures writes the figures alone"),
-        (["{run}", "--figures", "{run}/run.yaml"], r"run\.yaml/.*cannot be written"),
+        (["{run}", "--figures", "{run}/run.yaml"], r"run\.yaml: cannot be made"),
         (["{run}/artifacts"], "is not a run folder"),
     ],
 )

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kernelarena.platforms.visibility import Visibility
+from kernelarena.platforms.visibility import Visibility, unreadable
 
 TWO = Visibility((("DRIVER_DEVICES",), ("RUNTIME_DEVICES", "OTHER_DEVICES")))
 
@@ -33,3 +33,19 @@ def test_a_device_with_a_name_needs_no_tracing():
 def test_more_than_is_shown_cannot_be_meant():
     with pytest.raises(RuntimeError, match="DRIVER_DEVICES='5,7' shows no device of number 2"):
         TWO.only(2, "", {"DRIVER_DEVICES": "5,7"})
+
+
+@pytest.mark.parametrize(
+    ("value", "odd"),
+    [
+        ("0", None),
+        ("3, 1", None),
+        ("0.1,1.0", None),
+        ("GPU-ab12,MIG-7f", None),
+        ("0,none", "none"),
+        ("0,,1", ""),
+        ("1;2", "1;2"),
+    ],
+)
+def test_an_entry_that_no_runtime_can_read_is_found(value, odd):
+    assert unreadable(value) == odd

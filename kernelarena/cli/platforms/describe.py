@@ -9,7 +9,8 @@ import click
 from kernelarena.cli.options import PATH, WORDS
 from kernelarena.cli.output import STDOUT, deliver
 from kernelarena.cli.platforms.options import folders
-from kernelarena.errors import InfraError, InputError
+from kernelarena.errors import InfraError, InputError, nearest, quoted
+from kernelarena.platforms.backend import backend_names
 from kernelarena.platforms.catalogue import load
 from kernelarena.platforms.doctor.examination import look_at
 from kernelarena.platforms.draft import draft
@@ -38,6 +39,8 @@ def describe(device: int | None, backend: str | None, output: Path, folders: tup
     Example:
         kab-mc platforms describe --device 0 -o lab/platforms/rtx-a6000.yaml
     """  # noqa: D301
+    if backend is not None and backend not in (names := backend_names()):
+        raise InputError(f"--backend {quoted(backend)}: there is no backend of that name; {nearest(backend, names)}")
     known = load(folders)
     chosen = _chosen(found(known.values()), device, backend)
     if chosen.platform is not None:

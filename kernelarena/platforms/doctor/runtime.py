@@ -22,6 +22,7 @@ from kernelarena.platforms.doctor.installed import (
 from kernelarena.platforms.doctor.vendors import VENDORS, Vendor
 from kernelarena.platforms.gpu import GpuBackend, triton_backends
 from kernelarena.platforms.torch_backend import TorchBackend
+from kernelarena.platforms.visibility import unreadable
 from kernelarena.spec import Language
 
 
@@ -173,6 +174,12 @@ def visibility(runtime: Runtime) -> Iterator[Finding]:
         )
     elif known and os.environ[known[0]].strip() in ("", "-1"):
         yield warning("visibility", f"{said} hides every device", f"unset {known[0]}")
+    elif known and (odd := unreadable(os.environ[known[0]])) is not None:
+        yield warning(
+            "visibility",
+            f"{said}: '{odd}' is neither a number nor the name of a device, and hides what comes after it too",
+            f"unset {known[0]}, or give numbers or names with commas between them",
+        )
     else:
         yield ok("visibility", said or "nothing hides a device")
 

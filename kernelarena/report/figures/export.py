@@ -34,13 +34,16 @@ def write(view: View, folder: Path) -> tuple[list[Path], list[Missing]]:
         If there is no room.
     """
     made, missing = figures(view)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise refusal(folder, error, "cannot be made") from None
     written = []
     for figure in made:
         spec = drawn_apart(figure)
         for form, content in (("svg", _svg(spec)), ("png", _png(spec))):
             path = folder / f"{figure.id}.{form}"
             try:
-                folder.mkdir(parents=True, exist_ok=True)
                 textfile.replace(path, content)
             except OSError as error:
                 raise refusal(path, error, "cannot be written") from None

@@ -150,6 +150,7 @@ def test_hipcc_that_would_take_nvcc_is_named(programs, monkeypatch, platform, wa
         ({"ROCR_VISIBLE_DEVICES": ""}, State.WARNING, "ROCR_VISIBLE_DEVICES='' hides every device"),
         ({"ROCR_VISIBLE_DEVICES": "1", "CUDA_VISIBLE_DEVICES": "0"}, State.WARNING, "may hide every device"),
         ({"HIP_VISIBLE_DEVICES": "1", "CUDA_VISIBLE_DEVICES": "0"}, State.OK, "HIP_VISIBLE_DEVICES='1'"),  # one layer
+        ({"HIP_VISIBLE_DEVICES": "0,none,1"}, State.WARNING, "'none' is neither a number nor the name of a device"),
     ],
 )
 def test_what_hides_devices_is_named(monkeypatch, variables, state, said) -> None:

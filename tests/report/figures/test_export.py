@@ -40,5 +40,7 @@ def test_pictures_are_sharp_enough_for_print(written):
 def test_a_folder_that_cannot_be_made_is_one_line(tmp_path, make):
     (tmp_path / "file").write_text("")
     view = arrange(make.data([make.verdict("rope-half", "mi300")]))
-    with pytest.raises(InputError, match="cannot be written"):
+    with pytest.raises(InputError, match="cannot be made"):
         export.write(view, tmp_path / "file" / "figures")
+    with pytest.raises(InputError, match="cannot be made"):
+        export.write(arrange(make.data([])), tmp_path / "file" / "figures")  # also where there is nothing to write
