@@ -174,7 +174,7 @@ def _prepare(session: Session, venue: Venue, sweep: Sweep) -> None:
         return
     persona = venue.problems.persona.model_dump(mode="json")
     try:
-        with handed_over(built.packed(venue.built)) as archive:
+        with handed_over(built.packed(venue.built, deflated=False)) as archive:
             request = {"do": "prepare", "platform": persona, **venue.prepare}
             answer = session.ask(request, sweep.deadlines.call, [archive])
     except CandidateEnded as ended:

@@ -72,10 +72,11 @@ def kernels(built: Built) -> dict[str, bytes]:
     return {name: data for name, data in built.items() if not name.endswith(_LIBRARY)}
 
 
-def packed(built: Built) -> bytes:
-    """Return files as one archive."""
+def packed(built: Built, *, deflated: bool = True) -> bytes:
+    """Return files as one archive; deflated to be kept, and not where it only goes from one process to another."""
     buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+    form = zipfile.ZIP_DEFLATED if deflated else zipfile.ZIP_STORED
+    with zipfile.ZipFile(buffer, "w", form, compresslevel=1) as archive:
         for name, data in built.items():
             archive.writestr(name, data)
     return buffer.getvalue()

@@ -29,8 +29,9 @@ def carried(folder):
     return files
 
 
-def test_files_arrive_as_they_were_and_lists_name_the_new_places(folder, tmp_path):
-    built.lay(built.unpacked(built.packed(carried(folder))), tmp_path / "two")
+@pytest.mark.parametrize("deflated", [True, False])
+def test_files_arrive_as_they_were_and_lists_name_the_new_places(folder, tmp_path, deflated):
+    built.lay(built.unpacked(built.packed(carried(folder), deflated=deflated)), tmp_path / "two")
     made = tmp_path / "two" / "KEY1"
     assert (made / "add.cubin").read_bytes() == bytes(range(256))
     assert json.loads((made / "__grp__add.json").read_text())["child_paths"] == {
