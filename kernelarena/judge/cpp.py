@@ -41,15 +41,18 @@ def judge_cpp(
         return {
             "status": Status.FAIL, "gate": Gate.COMPILE, "reason": Reason.UNSUPPORTED_FEATURE,
             "evidence": Evidence.COMPILED,
-            "detail": f"{platform.id} has no compiler of '{kernel.language}', and nothing is translated; "
+            "detail": f"{platform.id} has no compiler of '{kernel.language}', and it is not translated to what it has; "
             f"write it in {others} as well",
         }  # fmt: skip
     try:
-        cpp.find(kernel.language, platform.arch)
+        compiler = cpp.find(kernel.language, platform.arch)
     except cpp.Missing as missing:
         return {"status": Status.INFRA, "reason": Reason.TOOLCHAIN_MISSING, "detail": str(missing)}
     fields, _ = compile_gate(zygote, kernel, task, platform, sweep)
+    if compiler.translator is not None:
+        fields["notes"] = (_TRANSLATED.format(kernel.language, compiler.translator), *fields["notes"])
     return fields
 
 
+_TRANSLATED = "translated from '{}' by {}, before it was compiled; the log shows the lines that changed"
 _NO_CHIP = "a kernel in '{0}' is built for a chip, and {1} is none; sweep platforms that are"

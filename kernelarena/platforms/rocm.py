@@ -22,7 +22,7 @@ class RocmBackend(GpuBackend):
 
     name = "rocm"
     vendor_name = "AMD"
-    languages = (*Backend.languages, Language.HIP)
+    languages = (*Backend.languages, Language.HIP, Language.CUDA)
     device_node = Path("/dev/kfd")
     triton_backend = "amd"
     torch_key = "hip"

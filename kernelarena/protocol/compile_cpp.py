@@ -12,7 +12,7 @@ import re
 import subprocess
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import torch
@@ -23,6 +23,7 @@ from kernelarena.platforms.toolchains.cpp.compiler import INCLUDE, RECORDER, Com
 from kernelarena.platforms.toolchains.cpp.diagnostics import Diagnostic, excerpt, first_error
 from kernelarena.platforms.toolchains.cpp.entry import Signature, signature, source
 from kernelarena.platforms.toolchains.cpp.finding import find
+from kernelarena.platforms.toolchains.cpp.hipify import difference
 from kernelarena.platforms.toolchains.cpp.names import demangled, line_of
 from kernelarena.platforms.toolchains.cpp.recorded import Described, Launch, Recorded
 from kernelarena.protocol.compile_events import Arg, TensorSpec
@@ -67,8 +68,9 @@ class Build:
     """
 
     def __init__(self, job: CompileJob, folder: Path, emit: Emit, scratch: Path) -> None:
-        self._job, self._folder, self._emit, self._scratch = job, folder, emit, scratch
+        self._job, self._emit, self._scratch = job, emit, scratch
         self._compiler: Compiler = find(job.kernel.language, job.platform.arch)
+        self._folder = _translated(self._compiler, job.kernel.files, folder, scratch / "translated")
         self._signature = _signature(job)
         self._needs: dict[str, Needs] = {}
         self._seconds = 0.0
@@ -260,6 +262,20 @@ class Build:
                 "derived": [True] * len(outputs), "launches": sorted(counts.items()),
             }
         )  # fmt: skip
+
+
+def _translated(compiler: Compiler, files: Mapping[str, str], folder: Path, into: Path) -> Path:
+    """Return where a kernel's files lie in the compiler's own language, and print what was changed in them."""
+    after = {file: compiler.translated(text) for file, text in files.items()}
+    if after == files:
+        return folder
+    for file, text in after.items():
+        path = into / file
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        if changed := difference(file, files[file], text):
+            print(changed, flush=True)
+    return into
 
 
 def _signature(job: CompileJob) -> Signature:

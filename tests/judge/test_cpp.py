@@ -1,5 +1,7 @@
 """Kernels in C++: one honest one, and one edit of it for every way to fail."""
 
+import re
+
 import pytest
 
 from kernelarena.judge import sandbox
@@ -8,6 +10,7 @@ from kernelarena.judge.enclosure.visible import view
 from kernelarena.judge.judge import Judge
 from kernelarena.judge.zygote import Mode, Zygote
 from kernelarena.platforms.backend import availability
+from kernelarena.platforms.rocm import RocmBackend
 from kernelarena.platforms.toolchains import cpp
 from kernelarena.spec import Evidence, Gate, Kernel, Language, Reason, Status
 from kernelarena.spec.sweep import Deadlines
@@ -280,11 +283,57 @@ def test_nothing_is_read_from_the_host(judged, tmp_path):
     assert "the secret" not in found["detail"] + found["log"]
 
 
-def test_a_language_that_a_vendor_does_not_have(platforms):
+def test_a_language_that_a_vendor_does_not_have(monkeypatch, platforms):
+    monkeypatch.setattr(RocmBackend, "languages", (Language.TRITON, Language.HIP))
     with Judge() as judge:
         verdict = judge.judge(submission(HONEST, "cuda"), ADD_ONE, platforms["mi300"], SMALL, 1)
     assert (verdict.reason, verdict.gate) == (Reason.UNSUPPORTED_FEATURE, Gate.COMPILE)
     assert "write it in 'hip'" in verdict.detail
+
+
+def test_cuda_is_translated_for_who_has_hip(judged):
+    """Its lines stay where they are, and what was changed is kept."""
+    built("mi300")
+    source = HONEST.replace("hip", "cuda")
+    found = judged(source, "mi300", "cuda")
+    assert (found["status"], found["detail"]) == (Status.PASS, "")
+    assert re.search(r"clang .* and torch .*'s hipify", found["toolchain"])
+    assert "translated from 'cuda' by torch" in found["notes"][0]
+    assert "-  return cudaGetLastError();\n+  return hipGetLastError();" in found["log"]
+    assert found["launches"][0].location.text == f"{KERNEL}(const T *x, T *y, int64_t n) {{"
+
+
+@pytest.mark.parametrize(
+    ("edit", "detail", "line"),
+    [
+        pytest.param(
+            ("int64_t n = 1;", "int64_t n = 1; cudaGridDependencySynchronize();"),
+            "'cudaGridDependencySynchronize' is not carried over from CUDA to HIP",
+            "cudaGridDependencySynchronize",
+            id="name",
+        ),
+        pytest.param((STORE, f"__nanosleep(100); {STORE}"), "'__nanosleep' is not carried", "__nanosleep", id="device"),
+        pytest.param(
+            (INCLUDED, f"{INCLUDED}\n#include <cuda/barrier>"), "'cuda/barrier' is not", "barrier", id="header"
+        ),
+        pytest.param(
+            (INCLUDED, f"{INCLUDED}\n#include <cusparseLt.h>"),
+            "'hipsparselt/hipsparselt.h', which a header of CUDA's is",
+            "cusparseLt",
+            id="library",
+        ),
+        pytest.param(
+            (STORE, 'asm volatile("cp.async.commit_group;");'), "inline assembly of another chip", "cp.async", id="ptx"
+        ),
+    ],
+)
+def test_what_has_no_translation_is_named(judged, edit, detail, line):
+    built("mi300")
+    source = HONEST.replace("hip", "cuda").replace(*edit, 1)
+    found = judged(source, "mi300", "cuda")
+    assert (found["status"], found["reason"]) == (Status.FAIL, Reason.UNSUPPORTED_FEATURE), found["detail"]
+    assert detail in found["detail"]
+    assert line in found["location"].text
 
 
 def test_on_a_processor_nothing_is_said(platforms):

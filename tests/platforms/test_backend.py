@@ -408,7 +408,7 @@ def test_a_backend_goes_by_the_name_that_platform_files_use() -> None:
         backend = backend_module._backend(name)
         assert backend is not None
         assert backend.name == name
-        cpp = {"cuda": {Language.CUDA, Language.HIP}, "rocm": {Language.HIP}}.get(name, set())
+        cpp = {"cuda": {Language.CUDA, Language.HIP}, "rocm": {Language.CUDA, Language.HIP}}.get(name, set())
         assert set(backend.languages) == {Language.TRITON, Language.TORCH} | cpp
 
 

@@ -42,6 +42,10 @@ class Compiler(ABC):
     def why_not(self, arch: str) -> str | None:
         """Return why it does not build for an architecture, with what to install; None if it does."""
 
+    def translated(self, text: str) -> str:
+        """Return a source in the language that this compiles, each line in its place; most need no translation."""
+        return text
+
     def lacks(self, error: Diagnostic) -> str | None:
         """Return what of the language it does not have, where an error is about that and not the source's fault."""
         return None
@@ -68,6 +72,11 @@ class Compiler(ABC):
     @abstractmethod
     def is_remark(self, line: str) -> bool:
         """Whether a line of output is told because :meth:`library` asked for it, and not by the source's fault."""
+
+    @property
+    def translator(self) -> str | None:
+        """What :meth:`translated` translates with, and its version; None where there is nothing to translate."""
+        return None
 
     @property
     @abstractmethod

@@ -5,12 +5,13 @@ from __future__ import annotations
 from functools import cache
 from types import ModuleType
 
-from kernelarena.platforms.toolchains.cpp import clang, hip_on_nvcc, nvcc
+from kernelarena.platforms.toolchains.cpp import clang, cuda_on_clang, hip_on_nvcc, nvcc
 from kernelarena.platforms.toolchains.cpp.compiler import Compiler, Missing
 from kernelarena.spec import Language
 
 _MODULES: dict[tuple[Language, str], ModuleType] = {
     (Language.CUDA, "sm_"): nvcc,
+    (Language.CUDA, "gfx"): cuda_on_clang,
     (Language.HIP, "gfx"): clang,
     (Language.HIP, "sm_"): hip_on_nvcc,
 }
