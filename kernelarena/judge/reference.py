@@ -20,12 +20,12 @@ SECONDS = 120.0
 
 
 class Reference:
-    """The functions of a task's ``reference.py``.
+    """The functions of a task: how its inputs are drawn, and what is right.
 
     Parameters
     ----------
     task
-        The task with the text of that file.
+        The task with their text.
 
     Raises
     ------
@@ -37,7 +37,7 @@ class Reference:
     """
 
     def __init__(self, task: TaskSource) -> None:
-        self._where = f"{task.origin}/reference.py"
+        self._where, self._has_lines = task.where, task.file.endswith(".py")
         self._late: InputError | None = None
         namespace: dict[str, Any] = {"__name__": f"reference_of_{task.task.id}"}
         with self._blamed("cannot be loaded"):
@@ -102,7 +102,9 @@ class Reference:
             raise InputError(f"{self._place(error)}: {what}: {type(error).__name__}: {said}") from error
 
     def _place(self, error: BaseException) -> str:
-        """Return the file, and the line of it that was being executed."""
+        """Return the file, and the line of it that was being executed, where it is the user who wrote that line."""
+        if not self._has_lines:
+            return self._where
         lines = [line for frame, line in traceback.walk_tb(error.__traceback__)
                  if frame.f_code.co_filename == self._where]  # fmt: skip
         return ":".join([self._where, *map(str, lines[-1:])])

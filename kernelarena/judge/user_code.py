@@ -62,8 +62,9 @@ class Ended(Exception):
         at
             What it was doing, where that is known.
         """
-        where = f"{task.origin}/reference.py"
-        line = next((f":{line}" for file, line in self.stack if file == where), "")
+        where = task.where
+        lines = self.stack if where.endswith(".py") else ()
+        line = next((f":{line}" for file, line in lines if file == where), "")
         return InputError(f"{where}{line}: {at and at + ': '}the task's own code {self.words}")
 
 

@@ -30,6 +30,7 @@ contiguous but one element into its storage, so that the pointer is aligned to t
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Callable, Sequence
 
@@ -76,6 +77,7 @@ class Sampler:
         self.shape = shape
         self.device = torch.device(device)
         self._dtypes = dtypes
+        self._seed, self._seeds = seed, 0
         self._generator: torch.Generator | None = None
         if self.device.type != "meta":
             self._generator = torch.Generator(device=self.device)
@@ -143,6 +145,38 @@ class Sampler:
         wide = torch.float64 if target is torch.float64 else torch.float32
         return self._place(size, target, lambda: self._rand(size, wide).mul_(high - low).add_(low))
 
+    def within(self, low: float, high: float, *size: int, dtype: str | None = None) -> Tensor:
+        """Draw floats that keep the character of the trial's distribution inside an interval that is all there is.
+
+        A value v becomes the interval's middle, plus half its width times v / (1 + abs v): large ones lie near the
+        ends, tiny ones near the middle, rows that are constant stay so, and what is not finite stays what it is.
+
+        Parameters
+        ----------
+        low, high
+            The interval's bounds, which rounding may reach.
+        *size
+            Elements along each dimension.
+        dtype
+            Canonical name; the shape's dtype if absent.
+        """
+        middle, reach = (low + high) / 2, (high - low) / 2
+
+        def squeeze(values: Tensor) -> Tensor:
+            inside = (values / (1 + values.abs())).mul_(reach).add_(middle).clamp_(low, high)
+            return torch.where(values.isfinite(), inside, values)
+
+        return self._moved(size, dtype, squeeze)
+
+    def above(self, low: float, *size: int, dtype: str | None = None) -> Tensor:
+        """Draw floats from ``low`` on: ``low`` plus the magnitudes of the trial's distribution."""
+        return self._moved(size, dtype, lambda values: values.abs_().add_(low))
+
+    def _moved(self, size: Sequence[int], dtype: str | None, move: Callable[[Tensor], Tensor]) -> Tensor:
+        target = self.torch_dtype(dtype or self.shape.dtype)
+        wide, largest = torch.float64 if target is torch.float64 else torch.float32, torch.finfo(target).max
+        return self._place(size, target, lambda: _clamped(move(self._draw(size, wide)), largest))
+
     def integers(self, low: int, high: int, *size: int, dtype: str = "int64") -> Tensor:
         """Draw integers uniformly from [low, high).
 
@@ -159,6 +193,32 @@ class Sampler:
             self.torch_dtype(dtype),
             lambda: torch.randint(low, high, size, generator=self._generator, **options),  # type: ignore[call-overload]
         )
+
+    def distinct(self, low: int, high: int, *size: int, dtype: str = "int64") -> Tensor:
+        """Draw integers from [low, high) of which no row (the last dimension) holds one twice.
+
+        Raises
+        ------
+        ValueError
+            If a row has more elements than there are integers.
+        """
+        length = size[-1] if size else 1
+        if length > high - low:
+            raise ValueError(f"a row of {length} distinct integers does not fit into [{low}, {high})")
+
+        def draw() -> Tensor:
+            # One row after the other: each takes as many numbers as there are integers to choose from.
+            rows = [torch.randperm(high - low, generator=self._generator, device=self.device)[:length]
+                    for _ in range(math.prod(size[:-1]))]  # fmt: skip
+            return torch.stack(rows).view(tuple(size)).add_(low) if rows else torch.empty(tuple(size))
+
+        return self._place(size, self.torch_dtype(dtype), draw)
+
+    def seed(self) -> int:
+        """Return a number from 0 to 2**31 - 1 for an operator that draws numbers itself; another one each time."""
+        self._seeds += 1
+        digest = hashlib.sha256(f"{self._seed}/{self._seeds}".encode()).digest()
+        return int.from_bytes(digest[:4], "big") >> 1
 
     def mask(self, *size: int, p: float = 0.5) -> Tensor:
         """Draw booleans that are true with probability ``p``."""

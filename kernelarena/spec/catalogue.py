@@ -1,18 +1,19 @@
-"""The tasks that are known: every ``<root>/<group>/<op>/`` with a ``task.yaml`` and a ``reference.py``."""
+"""The tasks that are known: every ``<root>/<group>/<op>/`` with a ``task.yaml``, and a ``reference.py`` if need be."""
 
 from __future__ import annotations
 
 import ast
 import fnmatch
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 
 from kernelarena.errors import InputError, nearest
 from kernelarena.spec import paths, textfile
+from kernelarena.spec.family import declaration
 from kernelarena.spec.places import Place, look, refusal
-from kernelarena.spec.task import Task, TaskSource
-from kernelarena.spec.yamlfile import read
+from kernelarena.spec.task import TaskSource
+from kernelarena.spec.task_file import TaskFile
 
 _DECLARATION = "task.yaml"
 _REFERENCE = "reference.py"
@@ -110,15 +111,25 @@ def _kernel_folders(task: Path) -> list[Path]:
 
 
 def _load(folder: Path) -> TaskSource:
-    task = read(folder / _DECLARATION, Task)
-    path = folder / _REFERENCE
-    text = textfile.read(path, limit=_LARGEST, missing="no such file; every task needs its reference in plain PyTorch")
-    _check_reference(path, text)
-    return TaskSource(task=task, reference=text, origin=str(folder))
+    document = declaration(folder / _DECLARATION)
+    declared = document.fit(TaskFile)
+    path, wanted = folder / _REFERENCE, declared.undeclared
+    if not wanted:
+        if look(path) is not Place.NOTHING:
+            raise document.error("reference", f"is declared, and {path} is there as well; delete one of them")
+        return TaskSource(task=declared.task, reference=declared.text(), origin=str(folder), file=_DECLARATION)
+    text = textfile.read(path, limit=_LARGEST, missing=_MISSING.format(" or ".join(sorted(wanted))))
+    _check_reference(path, text, wanted)
+    if declared.inputs is not None:  # behind the file's own text, whose lines messages name
+        text = f"{text.rstrip()}\n\n\n{declared.text()}"
+    return TaskSource(task=declared.task, reference=text, origin=str(folder))
 
 
-def _check_reference(path: Path, text: str) -> None:
-    """Raise unless the text defines ``inputs(shape, rng)`` and ``reference(...)``; it is read, never run."""
+_MISSING = "no such file; {} is neither declared in " + _DECLARATION + " nor written in plain PyTorch"
+
+
+def _check_reference(path: Path, text: str, wanted: Collection[str]) -> None:
+    """Raise unless the text defines the functions that are wanted, and no other's; it is read, never run."""
     try:
         module = ast.parse(text)
     except SyntaxError as error:
@@ -128,12 +139,16 @@ def _check_reference(path: Path, text: str) -> None:
         raise InputError(f"{path}: not valid Python: {error or 'nested too deeply'}") from None
     functions = {node.name: node for node in module.body if isinstance(node, ast.FunctionDef)}
     for name, signature in (("inputs", "inputs(shape, rng)"), ("reference", "reference(**inputs)")):
-        if name not in functions:
+        if name in wanted and name not in functions:
             line = len(text.splitlines()) or 1
             raise InputError(f"{path}:{line}: the file ends without a function {signature}; define it at the top level")
-    taken = functions["inputs"].args
-    if len(taken.posonlyargs) + len(taken.args) != 2 or taken.kwonlyargs or taken.vararg or taken.kwarg:
-        raise InputError(f"{path}:{functions['inputs'].lineno}: inputs must take exactly (shape, rng)")
+        if name not in wanted and name in functions:
+            line = functions[name].lineno
+            raise InputError(f"{path}:{line}: {name} is declared in {_DECLARATION} as well; delete one of them")
+    if "inputs" in wanted:
+        taken = functions["inputs"].args
+        if len(taken.posonlyargs) + len(taken.args) != 2 or taken.kwonlyargs or taken.vararg or taken.kwarg:
+            raise InputError(f"{path}:{functions['inputs'].lineno}: inputs must take exactly (shape, rng)")
     if functions["reference"].args.posonlyargs:
         line = functions["reference"].lineno
         raise InputError(f"{path}:{line}: reference is called by keyword; remove the '/' from its parameters")

@@ -1,4 +1,4 @@
-"""A task: an operator to implement, declared in ``tasks/<group>/<op>/{task.yaml, reference.py}``."""
+"""A task: an operator to implement, declared in ``tasks/<group>/<op>/``."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pydantic import Field, model_validator
 from kernelarena.spec.base import Identifier, Model, StrEnum
 from kernelarena.spec.expression import Expression, evaluate, names_in
 from kernelarena.spec.kernel import Kernel
+from kernelarena.spec.law import Law
 from kernelarena.spec.shape import Shape
 from kernelarena.spec.vocabulary import Distribution, Layout
 
@@ -36,6 +37,13 @@ class Kind(StrEnum):
     RANDOM = "random"
     CREATION = "creation"
     VIEW = "view-or-metadata"
+
+
+class Aspect(StrEnum):
+    """What of an output a task asks for, besides its size and dtype."""
+
+    VALUES = "values"
+    STRIDES = "strides"
 
 
 class Origin(Model):
@@ -112,6 +120,18 @@ class Task(Model):
     """Whether tf32 or half-precision accumulation is good enough."""
     framework: tuple[str, ...] = ()
     """ATen operators (``aten::mm``) that a kernel may leave to the framework."""
+    in_place: str | None = None
+    """The input that the operator changes, and which then holds the output; what the entry returns does not matter."""
+    law: Law | None = None
+    """What the output is drawn from, where it is random; ``kind`` is then ``random``."""
+    contract: Annotated[tuple[Aspect, ...], Field(min_length=1)] = (Aspect.VALUES,)
+    """What of the output counts: its strides as well where they are what the operator is about, and no values where it
+    gives none (``empty_strided``)."""
+
+    @property
+    def computes(self) -> bool:
+        """Whether the operator takes a kernel: what only says how memory is looked at launches and takes nothing."""
+        return self.kind is not Kind.VIEW
 
     @model_validator(mode="after")
     def _consistent(self) -> Task:
@@ -124,6 +144,8 @@ class Task(Model):
             for dims in shapes:
                 if problem := self.why_not(dims):
                     raise ValueError(f"{where} shape {dims}: {problem}")
+        if (self.law is not None) != (self.kind is Kind.RANDOM):
+            raise ValueError("a task of kind 'random' needs a law, and no other may have one")
         for shape in self.shapes():  # an expression that cannot be computed is found here and not in mid-run
             if self.flops(shape) < 0 or self.bytes(shape) < 0:
                 raise ValueError(f"work is negative for {shape}")
@@ -155,14 +177,23 @@ class Task(Model):
 
 
 class TaskSource(Model):
-    """A task with the text of its ``reference.py``, so that a judge on any host can work from it."""
+    """A task with the text of its reference, so that a judge on any host can work from it."""
 
     task: Task
     reference: str
+    """Python that defines ``inputs(shape, rng)`` and ``reference(**inputs)``: the text of ``reference.py``, or what
+    :mod:`kernelarena.spec.declared` makes of a declaration."""
     origin: str
     """The task's folder, for messages."""
+    file: str = "reference.py"
+    """Where in it a user finds what ``reference`` says."""
     kernels: tuple[Kernel, ...] = ()
     """Those that come with the task, where kernels are timed beside them. They change nothing of what it asks for."""
+
+    @property
+    def where(self) -> str:
+        """The path of the file that the reference is from, for messages."""
+        return f"{self.origin}/{self.file}"
 
     @property
     def digest(self) -> str:

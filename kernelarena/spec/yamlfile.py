@@ -99,15 +99,28 @@ class Document:
         try:
             return fit(self._data, model)
         except Unfit as unfit:
-            found = sorted((_line_of(self._node, place), number) for number, (place, _) in enumerate(unfit.mistakes))
-            lines = [f"{self.path}:{line}: {unfit.mistakes[number][1]}" for line, number in found]
-            raise InputError(*lines) from None
+            found = sorted((*self.find(place), text) for place, text in unfit.mistakes)
+            raise InputError(*(f"{path}:{line}: {text}" for path, line, text in found)) from None
 
     def problem(self, key: tuple[Any, ...] | str, message: str) -> str:
         """Return the line that says what is wrong with a key: ``platforms/x.yaml:3: arch: …``."""
         place = (key,) if isinstance(key, str) else key
         name = ".".join(map(str, place[:_SHOWN])) + (" …" if len(place) > _SHOWN else "")
-        return f"{self.path}:{_line_of(self._node, place)}: {name}{': ' if name else ''}{message}"
+        path, line = self.find(place)
+        return f"{path}:{line}: {name}{': ' if name else ''}{message}"
+
+    def find(self, place: tuple[Any, ...]) -> tuple[Path, int]:
+        """Return the file, and the line (from 1) in it, of the deepest part of a key that there is."""
+        return self.path, self.deepest(place)[1]
+
+    def deepest(self, place: tuple[Any, ...]) -> tuple[int, int]:
+        """Return how many parts of a key the file has, and the line (from 1) of the last of them."""
+        return _deepest(self._node, place)
+
+    @property
+    def data(self) -> dict[Any, Any]:
+        """What the file says."""
+        return self._data
 
     def error(self, key: tuple[Any, ...] | str, message: str) -> InputError:
         """Return the error that says what is wrong with a key."""
@@ -251,23 +264,23 @@ def _model_in(annotation: Any) -> Any:
     return None
 
 
-def _line_of(node: yaml.Node, loc: tuple[Any, ...]) -> int:
-    """Line (from 1) of the deepest part of ``loc`` that the document has."""
+def _deepest(node: yaml.Node, loc: tuple[Any, ...]) -> tuple[int, int]:
+    """Return how many parts of ``loc`` the document has, and the line (from 1) of the last of them."""
     line: int = node.start_mark.line
-    for part in loc:
+    for depth, part in enumerate(loc):
         if isinstance(node, yaml.MappingNode):
             for key, value in node.value:
                 if key.value == str(part):
                     line, node = key.start_mark.line, value
                     break
             else:
-                break
+                return depth, line + 1
         elif isinstance(node, yaml.SequenceNode) and isinstance(part, int) and part < len(node.value):
             node = node.value[part]
             line = node.start_mark.line
         else:
-            break
-    return line + 1
+            return depth, line + 1
+    return len(loc), line + 1
 
 
 class _Dumper(yaml.SafeDumper):

@@ -184,7 +184,7 @@ def test_every_mistake_of_a_declaration_is_named(tmp_path: Path) -> None:
     path = tmp_path / "lab/twice/task.yaml"
     assert caught.value.problems == (
         f"{path}:2: title: expected a string, got 7; put it in quotes",
-        f"{path}:5: suits: unknown key; did you mean 'suites' or 'layouts' or 'constraints'?",
+        f"{path}:5: suits: unknown key; did you mean 'suites' or 'inputs' or 'layouts'?",
     )
 
 
