@@ -38,6 +38,8 @@ dst        of the first result   a source: what the destination held (v_fmac, v_
 op_sel     tuple[int, ...]       a source: the bits of op_sel as written (four of them), for those that use them oddly
 ========== ===================== ==============================================================================
 
+A keyword parameter of the function is given the modifier of that name (``bitop3``), if the text has it.
+
 The machine does registers, EXEC, literals and inline constants by kind, neg/abs, omod, clamp, op_sel and op_sel_hi,
 DPP, SDWA, denormal flushing of declared float kinds (on sources and results, by the MODE register's two fields),
 validity, and everything else that is the same for all. ``v_cmpx_*`` follows from ``v_cmp_*``. An entry that differs by

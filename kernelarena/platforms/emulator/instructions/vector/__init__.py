@@ -1,1 +1,41 @@
 """Vector instructions, grouped as the ISA guide groups them; importing this enters all of them."""
+
+from kernelarena.platforms.emulator.instructions.vector import (
+    arithmetic,
+    bitwise,
+    compare,
+    convert,
+    convert_narrow,
+    division,
+    dot,
+    elementary,
+    extremes,
+    integer,
+    integer16,
+    matrix,
+    mixed,
+    moves,
+    multiply,
+    rounding,
+    sums_of_differences,
+)
+
+__all__ = [
+    "arithmetic",
+    "bitwise",
+    "compare",
+    "convert",
+    "convert_narrow",
+    "division",
+    "dot",
+    "elementary",
+    "extremes",
+    "integer",
+    "integer16",
+    "matrix",
+    "mixed",
+    "moves",
+    "multiply",
+    "rounding",
+    "sums_of_differences",
+]

@@ -1,0 +1,91 @@
+"""The three steps that put a division together around its reciprocal: scale, last fused step, and special cases.
+
+A program divides ``n / d`` by Newton's iteration, which cannot stand over- or underflow on its way. So it first scales
+one of the two where need be (``v_div_scale``, which marks the lanes), iterates, undoes the scale in the last step
+(``v_div_fmas``), and has ``v_div_fixup`` put in what no iteration yields: zeros, infinities and NaNs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kernelarena.platforms.emulator.floats.fused import scaled_fma
+from kernelarena.platforms.emulator.floats.parts import FORMATS, Array, exponent, is_denormal, is_negative
+from kernelarena.platforms.emulator.instructions.registry import vector
+
+
+@dataclass(frozen=True)
+class _Range:
+    """What is scaled, and by how much, in one format."""
+
+    apart: int  # exponents this far apart make a quotient near the largest number
+    tiny: int  # a numerator with an exponent field up to this is scaled up, lest remainders be denormal
+    power: int
+    vanishes: int  # exponents further apart than this make a quotient that rounds to zero
+
+
+_RANGES = {
+    np.dtype(np.float16): _Range(0, 0, 0, -100),
+    np.dtype(np.float32): _Range(96, 23, 64, -150),
+    np.dtype(np.float64): _Range(768, 53, 128, -1075),
+}
+
+
+def scale(which: Array, denominator: Array, numerator: Array) -> tuple[Array, Array]:
+    """Return ``which``, one of the other two, scaled if it is the one to scale; and the lanes to scale back."""
+    limits = _RANGES[which.dtype]
+    least = np.finfo(which.dtype).smallest_normal
+    apart = exponent(numerator) - exponent(denominator)
+    small_reciprocal = np.abs(1 / denominator) < least
+    small_quotient = np.abs(numerator.astype(np.float64) / denominator.astype(np.float64)) < least
+    cases = [
+        (numerator == 0) | (denominator == 0),
+        apart >= limits.apart,
+        is_denormal(denominator),
+        small_reciprocal & small_quotient,
+        small_reciprocal,
+        small_quotient,
+        exponent(numerator) <= limits.tiny,
+    ]
+    up, zero = limits.power, np.zeros_like(apart)
+    of_denominator = np.where(which == denominator, up, 0)
+    of_numerator = np.where(which == numerator, up, 0)
+    power = np.select(cases, [zero, of_denominator, zero + up, of_denominator, zero - up, of_numerator, zero + up], 0)
+    scaled = np.where(cases[0], which.dtype.type(np.nan), np.ldexp(which, power))
+    return scaled, np.select(cases, [zero, zero + 1, zero, zero + 1, zero, zero + 1, zero], 0) != 0
+
+
+def last_step(a: Array, b: Array, c: Array, marked: Array) -> Array:
+    """Return ``a * b + c``, scaled back in marked lanes: up where the quotient is large, else down.
+
+    The guide's pseudo-code gives one power of two, half of what ``v_div_scale`` applies, and no direction. Neither
+    could undo both of its scales; the exponent of the approximate quotient ``c`` tells which it was.
+    """
+    limits, form = _RANGES[a.dtype], FORMATS[a.dtype]
+    back = np.where(exponent(c) > form.bias, limits.power, -limits.power)
+    return scaled_fma(a, b, c, np.where(marked, back, 0))
+
+
+def fix_up(quotient: Array, denominator: Array, numerator: Array) -> Array:
+    """Return the quotient, or what the operands alone decide."""
+    dtype = quotient.dtype.type
+    zero_over, by_zero = numerator == 0, denominator == 0
+    infinite_over, by_infinity = np.isinf(numerator), np.isinf(denominator)
+    vanishes = exponent(numerator) - exponent(denominator) < _RANGES[quotient.dtype].vanishes
+    size = np.select(
+        [by_zero | infinite_over, by_infinity | zero_over | vanishes], [dtype(np.inf), dtype(0)], np.abs(quotient)
+    )
+    signed = np.where(is_negative(denominator) ^ is_negative(numerator), -size, size)
+    nothing = (zero_over & by_zero) | (infinite_over & by_infinity)
+    odd = [np.isnan(numerator), np.isnan(denominator), nothing]
+    return np.select(odd, [numerator + numerator, denominator + denominator, dtype(np.nan)], signed)
+
+
+for _kind in ("f32", "f64"):
+    vector(f"v_div_scale_{_kind}", f"{_kind} {_kind} {_kind} -> {_kind} mask")(scale)
+    vector(f"v_div_fmas_{_kind}", f"{_kind} {_kind} {_kind} vcc -> {_kind}")(last_step)
+for _kind in ("f16", "f32", "f64"):
+    vector(f"v_div_fixup_{_kind}", f"{_kind} {_kind} {_kind} -> {_kind}")(fix_up)
+vector("v_div_fixup_legacy_f16", "f16 f16 f16 -> f16")(fix_up)
