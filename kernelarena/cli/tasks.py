@@ -19,7 +19,7 @@ from kernelarena.cli.verify import verify
 from kernelarena.errors import InputError, nearest
 from kernelarena.platforms import catalogue
 from kernelarena.spec import Platform, Shape, Task, TaskSource
-from kernelarena.spec.catalogue import kernels_of, load_tasks, select
+from kernelarena.spec.catalogue import kernel_name, kernels_of, load_tasks, select
 from kernelarena.spec.roofline import Roof, roofline
 
 _as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
@@ -179,7 +179,7 @@ def _page(source: TaskSource, dtype: str, platforms: Collection[Platform]) -> Gr
         "left to framework": ", ".join(task.framework),
         "flops": task.work.flops,
         "bytes": task.work.bytes,
-        "kernels": ", ".join(folder.name for folder in kernels_of(source)) or "none",
+        "kernels": ", ".join(map(kernel_name, kernels_of(source))) or "none",
         "folder": source.origin,
     }
     parts: list[Any] = [Text(f"{task.id}: {task.title}", style="bold"), pairs(about.items())]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import fnmatch
+import functools
 import os
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
@@ -12,6 +13,7 @@ from kernelarena.errors import InputError, nearest
 from kernelarena.spec import paths, textfile
 from kernelarena.spec.family import declaration
 from kernelarena.spec.places import Place, look, refusal
+from kernelarena.spec.submission import LIST, MANIFEST, listed
 from kernelarena.spec.task import TaskSource
 from kernelarena.spec.task_file import TaskFile
 
@@ -68,13 +70,31 @@ def select(patterns: Iterable[str], tasks: Mapping[str, TaskSource]) -> list[Tas
 
 
 def kernels_of(source: TaskSource) -> list[Path]:
-    """Return the folders of the kernels that lie beside a task, sorted (only on the host that read the task)."""
-    return _kernel_folders(Path(source.origin))
+    """Return the kernels that lie beside a task, as `load_kernels` takes them (only on the host that read the task).
+
+    Those of its own are folders, in ``<op>/kernels/``; those that its group's lists declare for it are
+    ``<group>/kernels/<name>/kernels.yaml::<task>``.
+    """
+    folder = Path(source.origin)
+    lists = sorted(folder.parent.glob(f"kernels/*/{LIST}"))
+    shared = [path for path in lists if source.task.id in _listed_tasks(path, path.stat().st_mtime_ns)]
+    return [*_kernel_folders(folder), *(path.with_name(f"{LIST}::{source.task.id}") for path in shared)]
+
+
+def kernel_name(place: Path) -> str:
+    """Return what one of a task's kernels is called: the name of its folder."""
+    return (place.parent if "::" in place.name else place).name
 
 
 def shipped_kernels() -> list[Path]:
-    """Return the folder of every kernel that comes with the package, sorted."""
-    return [kernel for task in _task_folders(paths.shipped("tasks")) for kernel in _kernel_folders(task)]
+    """Return every kernel that comes with the package, sorted by task, as `load_kernels` takes them."""
+    return [kernel for source in _load_root(paths.shipped("tasks")).values() for kernel in kernels_of(source)]
+
+
+@functools.lru_cache
+def _listed_tasks(path: Path, _changed: int) -> frozenset[str]:
+    """Return the tasks that a list has kernels for; it is read once, however many tasks ask."""
+    return frozenset(one.task for one in listed(path)[1])
 
 
 def _load_root(root: Path) -> dict[str, TaskSource]:
@@ -107,7 +127,7 @@ def _inside(folder: Path) -> list[Path]:
 
 
 def _kernel_folders(task: Path) -> list[Path]:
-    return sorted(path.parent for path in task.glob("kernels/*/kernel.yaml"))
+    return sorted(path.parent for path in task.glob(f"kernels/*/{MANIFEST}"))
 
 
 def _load(folder: Path) -> TaskSource:

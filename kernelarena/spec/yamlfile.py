@@ -99,15 +99,19 @@ class Document:
         try:
             return fit(self._data, model)
         except Unfit as unfit:
-            found = sorted((*self.find(place), text) for place, text in unfit.mistakes)
-            raise InputError(*(f"{path}:{line}: {text}" for path, line, text in found)) from None
+            found = sorted((*self.find(place), number) for number, (place, _) in enumerate(unfit.mistakes))
+            raise InputError(*(self.located(*unfit.mistakes[number]) for _, _, number in found)) from None
 
     def problem(self, key: tuple[Any, ...] | str, message: str) -> str:
         """Return the line that says what is wrong with a key: ``platforms/x.yaml:3: arch: …``."""
         place = (key,) if isinstance(key, str) else key
         name = ".".join(map(str, place[:_SHOWN])) + (" …" if len(place) > _SHOWN else "")
+        return self.located(place, f"{name}{': ' if name else ''}{message}")
+
+    def located(self, place: tuple[Any, ...], text: str) -> str:
+        """Return a line that says where a key stands, and then something."""
         path, line = self.find(place)
-        return f"{path}:{line}: {name}{': ' if name else ''}{message}"
+        return f"{path}:{line}: {text}"
 
     def find(self, place: tuple[Any, ...]) -> tuple[Path, int]:
         """Return the file, and the line (from 1) in it, of the deepest part of a key that there is."""

@@ -13,7 +13,8 @@ from kernelarena.errors import InputError
 from kernelarena.spec.base import Model
 from kernelarena.spec.jsonlines import MAX_LINE
 from kernelarena.spec.kernel import Language
-from kernelarena.spec.kernels import MAX_BYTES, MAX_FILES, identifier, load_kernels
+from kernelarena.spec.kernels import load_kernels
+from kernelarena.spec.submission import MAX_BYTES, MAX_FILES, identifier
 
 TASKS = {"softmax", "layer_norm"}
 SOURCE = "def softmax(x):\n    return x\n"
@@ -93,7 +94,9 @@ class TestFolder:
     @pytest.mark.parametrize("keep_going", [False, True])
     def test_without_kernels(self, tmp_path, keep_going):
         (tmp_path / "kernel.py").write_text(SOURCE)
-        with pytest.raises(InputError, match=r"no kernels in this folder \(looked for kernel.yaml and \*.jsonl"):
+        with pytest.raises(
+            InputError, match=r"no kernels in this folder \(looked for kernel.yaml, kernels.yaml and \*.jsonl"
+        ):
             load(tmp_path, keep_going=keep_going)
 
     @pytest.mark.parametrize(
