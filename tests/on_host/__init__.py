@@ -1,0 +1,124 @@
+"""Runs kernels in C++ without any chip: their source, built for the host, where fibers play the threads of a block.
+
+What they compute is seen so for warps of any width, and slowly. It says nothing about a chip's compiler, its arithmetic
+or its memory.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import platform
+import re
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from types import SimpleNamespace
+
+import torch
+
+from kernelarena.judge.arena import dtype_name
+from kernelarena.platforms.toolchains.cpp.compiler import INCLUDE
+from kernelarena.platforms.toolchains.cpp.entry import EXPORTED, Signature, source
+from kernelarena.spec import Kernel
+
+COMPILER = "c++"
+_HEADERS = Path(__file__).parent / "include"
+_LAUNCH = re.compile(r"(\w+(?:<[^<>;]*>)?)<<<(.*?)>>>\((.*?)\);", re.DOTALL)
+_DTYPES = {
+    name.lower(): int(number)
+    for name, number in re.findall(r"KA_(\w+) = (\d+)", (INCLUDE / "kernelarena.h").read_text())
+}
+_GUARD = 64  # elements before and after an output
+
+
+class Tensor(ctypes.Structure):
+    """``ka_tensor`` of ``kernelarena.h``."""
+
+    _fields_ = [
+        ("data", ctypes.c_void_p), ("dtype", ctypes.c_int32), ("ndim", ctypes.c_int32),
+        ("size", ctypes.POINTER(ctypes.c_int64)), ("stride", ctypes.POINTER(ctypes.c_int64)),
+    ]  # fmt: skip
+
+
+class OnHost:
+    """A kernel, built and loaded.
+
+    Parameters
+    ----------
+    kernel
+        In HIP, or in CUDA by the names that both have.
+    signature
+        Of its entry.
+    folder
+        An empty one to build in.
+    """
+
+    def __init__(self, kernel: Kernel, signature: Signature, folder: Path) -> None:
+        for name, text in kernel.files.items():
+            (folder / name).write_text(_LAUNCH.sub(r"host::launch([=] { \1(\3); }, \2);", text))
+        unit, library = folder / "unit.cpp", folder / "unit.so"
+        dialect = SimpleNamespace(prelude="#include <hip/hip_runtime.h>", error_type="hipError_t")
+        unit.write_text(source(dialect, signature, kernel.file))  # type: ignore[arg-type]
+        include = [f"-I{path}" for path in (_HEADERS, INCLUDE, folder)]
+        half = ["-mf16c"] if platform.machine() == "x86_64" else []
+        command = [
+            COMPILER,
+            "-std=c++17",
+            "-O2",
+            "-fPIC",
+            "-shared",
+            "-D__HIPCC__",
+            *half,
+            *include,
+            "-o",
+            library,
+            unit,
+        ]
+        subprocess.run(command, check=True)
+        self._library = ctypes.CDLL(str(library))
+
+    def call(
+        self, inputs: Sequence[torch.Tensor | float], outputs: Sequence[tuple[tuple[int, ...], torch.dtype]], lanes: int
+    ) -> list[torch.Tensor]:
+        """Return what the entry writes to outputs of some sizes and dtypes, on warps of so many lanes.
+
+        Raises
+        ------
+        RuntimeError
+            If it returns an error, as where threads wait for others that have gone elsewhere, or writes beyond an
+            output.
+        """
+        guarded = [_poisoned(*output) for output in outputs]
+        given = [_argument(value) for value in (*inputs, *(inside for inside, _, _ in guarded))]
+        self._library.ka_lanes(lanes)
+        status = self._library[EXPORTED](*given, None)
+        if status != 0:
+            raise RuntimeError(f"the entry returned {status}")
+        for _, around, before in guarded:
+            if not torch.equal(around, before):
+                raise RuntimeError("it writes beyond an output")
+        return [inside for inside, _, _ in guarded]
+
+
+def _poisoned(size: tuple[int, ...], dtype: torch.dtype) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Return a tensor of ones' bits, the bytes around it, and a copy of those."""
+    count = torch.Size(size).numel()
+    guard = _GUARD * dtype.itemsize
+    memory = torch.full((2 * guard + count * dtype.itemsize,), 0xFF, dtype=torch.uint8)
+    inside = memory[guard : len(memory) - guard].view(dtype).view(size)
+    around = torch.as_strided(memory, (2, guard), (len(memory) - guard, 1))
+    return inside, around, around.clone()
+
+
+def _argument(value: torch.Tensor | float) -> object:
+    if isinstance(value, bool):
+        return ctypes.c_bool(value)
+    if isinstance(value, int):
+        return ctypes.c_int64(value)
+    if isinstance(value, float):
+        return ctypes.c_double(value)
+    rank = value.dim()
+    size, stride = (ctypes.c_int64 * rank)(*value.shape), (ctypes.c_int64 * rank)(*value.stride())
+    return ctypes.byref(
+        Tensor(data=value.data_ptr(), dtype=_DTYPES[dtype_name(value.dtype)], ndim=rank, size=size, stride=stride)
+    )
