@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kernelarena.platforms.backend import Availability, Backend, Device
-from kernelarena.platforms.gpu import triton_version
+from kernelarena.platforms.toolchains.triton import version as triton_version
 from kernelarena.spec import Evidence, Platform
 
 

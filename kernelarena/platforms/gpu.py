@@ -7,12 +7,11 @@ from abc import abstractmethod
 from typing import ClassVar
 
 from kernelarena.platforms.backend import Availability
+from kernelarena.platforms.toolchains.triton import version as triton_version
 from kernelarena.platforms.torch_backend import TorchBackend
 from kernelarena.spec import Evidence, Platform
 
 OLDEST_TRITON = (3, 6)
-TRITON_DISTRIBUTIONS = ("triton", "pytorch-triton-rocm", "triton-rocm", "pytorch-triton")
-"""Whose distributions bring the package ``triton``; builds of torch have their own."""
 
 
 class GpuBackend(TorchBackend):
@@ -49,16 +48,6 @@ class GpuBackend(TorchBackend):
         if self.triton_target(platform) is None:
             return f"Triton has no target for arch '{platform.arch}' of backend '{self.name}'"
         return None
-
-
-def triton_version() -> str | None:
-    """Return the version of the installed Triton without importing it, whoever's distribution it comes from."""
-    for distribution in TRITON_DISTRIBUTIONS:
-        try:
-            return importlib.metadata.version(distribution)
-        except importlib.metadata.PackageNotFoundError:
-            continue
-    return None
 
 
 def triton_backends() -> set[str]:

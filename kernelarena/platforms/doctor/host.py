@@ -12,13 +12,9 @@ from kernelarena.platforms.asking import Question
 from kernelarena.platforms.doctor.finding import Finding, missing, ok, warning
 from kernelarena.platforms.doctor.installed import module_folder, required_by, torch_build, version_of
 from kernelarena.platforms.doctor.worker import WORKER
-from kernelarena.platforms.gpu import (
-    OLDEST_TRITON,
-    TRITON_DISTRIBUTIONS,
-    triton_backends,
-    triton_release,
-    triton_version,
-)
+from kernelarena.platforms.gpu import OLDEST_TRITON, triton_backends, triton_release
+from kernelarena.platforms.toolchains.triton import DISTRIBUTIONS as TRITON_DISTRIBUTIONS
+from kernelarena.platforms.toolchains.triton import version as triton_version
 
 _GIB = 1 << 30
 _SHARED = 1 << 30

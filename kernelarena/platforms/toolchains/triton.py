@@ -11,8 +11,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-_DISTRIBUTIONS = ("triton", "pytorch-triton-rocm", "triton-rocm", "pytorch-triton", "triton-xpu")
-"""PyPI's, and those that builds of torch for other runtimes bring."""
+DISTRIBUTIONS = ("triton", "pytorch-triton-rocm", "triton-rocm", "pytorch-triton", "triton-xpu")
+"""Whose files the package ``triton`` may be: PyPI's, and those that builds of torch for other runtimes bring."""
 
 _LATE_IMPORTS = (
     "triton.compiler.code_generator",
@@ -26,10 +26,9 @@ _LATE_IMPORTS = (
 """Modules that Triton and torch import only when something first needs them."""
 
 
-@cache
 def version() -> str | None:
     """Return the installed version, or None. Imports nothing of it."""
-    for name in _DISTRIBUTIONS:
+    for name in DISTRIBUTIONS:
         try:
             return importlib.metadata.version(name)
         except importlib.metadata.PackageNotFoundError:

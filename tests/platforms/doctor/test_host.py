@@ -14,7 +14,7 @@ from kernelarena.platforms.doctor import host as checks
 from kernelarena.platforms.doctor import runtime as runtime_checks
 from kernelarena.platforms.doctor.installed import program_version, required_by, torch_build, version_of
 from kernelarena.platforms.doctor.runtime import Runtime
-from kernelarena.platforms.gpu import TRITON_DISTRIBUTIONS
+from kernelarena.platforms.toolchains.triton import DISTRIBUTIONS
 
 
 @pytest.fixture
@@ -87,8 +87,8 @@ def test_one_triton_over_another_is_noticed(installed, build, asked, brought, st
 
 def test_what_asks_for_nothing_exactly_asks_for_nothing(installed) -> None:
     installed("torch", "2.9.0", "numpy==1.0", "triton>=3")
-    assert required_by("torch", TRITON_DISTRIBUTIONS) is None
-    assert required_by("no-such-distribution", TRITON_DISTRIBUTIONS) is None
+    assert required_by("torch", DISTRIBUTIONS) is None
+    assert required_by("no-such-distribution", DISTRIBUTIONS) is None
 
 
 def test_ray_that_does_not_start_beside_amdsmi_is_told_as_it_is(tmp_path: Path, installed, monkeypatch) -> None:
