@@ -11,7 +11,6 @@ import shutil
 import pytest
 
 from kernelarena.judge.problems import Problems, trial_seed
-from kernelarena.platforms.toolchains.cpp.entry import signature
 from kernelarena.protocol.draw import draw, visible_trials
 from kernelarena.protocol.tolerance import compare
 from kernelarena.spec.platform import Budget
@@ -23,34 +22,18 @@ SEED = 5
 HIDDEN = 8
 
 
-@pytest.fixture(scope="module")
-def built(tmp_path_factory):
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.id)
+def test_is_right(kernel, tmp_path):
+    """The two chips take turns: they differ in how wide a warp is, and in their float8."""
     if shutil.which(COMPILER) is None:
         pytest.skip(f"needs {COMPILER}")
-    known = {}
-
-    def build(kernel, problem):
-        if kernel.id not in known:
-            inputs = [(name, value if isinstance(value, bool | int | float) else None)
-                      for name, value in problem.inputs.items()]  # fmt: skip
-            wanted = signature(kernel.function, inputs, len(problem.truth.outputs))
-            known[kernel.id] = OnHost(kernel, wanted, tmp_path_factory.mktemp(kernel.id))
-        return known[kernel.id]
-
-    return build
-
-
-@pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.id)
-def test_is_right(built, kernel):
-    """The two chips take turns: they differ in how wide a warp is, and in their float8."""
     task = TASKS[kernel.task]
     venues = [Problems(CHIPS[chip]) for chip in ("mi300", "h100")]
     shapes = visible_trials(task.task, trial_seed(SEED, kernel.task, "visible", 0), budget=BUDGET)
     shapes += draw(task.task, trial_seed(SEED, kernel.task, "hidden", 0), HIDDEN, budget=BUDGET)
+    built = OnHost(kernel, venues[0].problem(task, shapes[0], 0), tmp_path)
     for index, shape in enumerate(shapes):
         problems = venues[index % len(venues)]
         problem = problems.problem(task, shape, index)
-        forms = [(output.size, output.dtype) for output in problem.truth.outputs]
-        lanes = problems.platform.limits.warp_size
-        verdict = compare(problem.truth, built(kernel, problem).call(list(problem.inputs.values()), forms, lanes))
+        verdict = compare(problem.truth, built.answer(problem, problems.platform.limits.warp_size))
         assert verdict.passed, f"{problems.platform.id}: {shape}: {verdict.detail}"

@@ -10,20 +10,21 @@ import ctypes
 import platform
 import re
 import subprocess
-from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
 
 import torch
 
 from kernelarena.judge.arena import dtype_name
+from kernelarena.judge.problems import Problem
 from kernelarena.platforms.toolchains.cpp.compiler import INCLUDE
-from kernelarena.platforms.toolchains.cpp.entry import EXPORTED, Signature, source
+from kernelarena.platforms.toolchains.cpp.entry import EXPORTED, signature, source
 from kernelarena.spec import Kernel
 
 COMPILER = "c++"
 _HEADERS = Path(__file__).parent / "include"
 _LAUNCH = re.compile(r"(\w+(?:<[^<>;]*>)?)<<<(.*?)>>>\((.*?)\);", re.DOTALL)
+_OF_CUDA = re.compile(r"\bcuda(?=[A-Z])")
 _DTYPES = {
     name.lower(): int(number)
     for name, number in re.findall(r"KA_(\w+) = (\d+)", (INCLUDE / "kernelarena.h").read_text())
@@ -46,21 +47,26 @@ class OnHost:
     Parameters
     ----------
     kernel
-        In HIP, or in CUDA by the names that both have.
-    signature
-        Of its entry.
+        In HIP, or in CUDA with names that are HIP's but for the first letters.
+    problem
+        Any of its task: it says what the entry takes.
     folder
-        An empty one to build in.
+        Where to build.
     """
 
-    def __init__(self, kernel: Kernel, signature: Signature, folder: Path) -> None:
+    def __init__(self, kernel: Kernel, problem: Problem, folder: Path) -> None:
+        place = folder / kernel.id
+        place.mkdir()
         for name, text in kernel.files.items():
-            (folder / name).write_text(_LAUNCH.sub(r"host::launch([=] { \1(\3); }, \2);", text))
-        unit, library = folder / "unit.cpp", folder / "unit.so"
+            launches = _LAUNCH.sub(r"host::launch([=] { \1(\3); }, \2);", text)
+            (place / name).write_text(_OF_CUDA.sub("hip", launches))
+        inputs = [(name, None if isinstance(value, torch.Tensor) else value) for name, value in problem.inputs.items()]
+        wanted = signature(kernel.function, inputs, len(problem.truth.outputs))
         dialect = SimpleNamespace(prelude="#include <hip/hip_runtime.h>", error_type="hipError_t")
-        unit.write_text(source(dialect, signature, kernel.file))  # type: ignore[arg-type]
-        include = [f"-I{path}" for path in (_HEADERS, INCLUDE, folder)]
+        unit, library = place / "unit.cpp", place / "unit.so"
+        unit.write_text(source(dialect, wanted, kernel.file))  # type: ignore[arg-type]
         half = ["-mf16c"] if platform.machine() == "x86_64" else []
+        include = [f"-I{path}" for path in (_HEADERS, INCLUDE, place)]
         command = [
             COMPILER,
             "-std=c++17",
@@ -77,27 +83,23 @@ class OnHost:
         subprocess.run(command, check=True)
         self._library = ctypes.CDLL(str(library))
 
-    def call(
-        self, inputs: Sequence[torch.Tensor | float], outputs: Sequence[tuple[tuple[int, ...], torch.dtype]], lanes: int
-    ) -> list[torch.Tensor]:
-        """Return what the entry writes to outputs of some sizes and dtypes, on warps of so many lanes.
+    def answer(self, problem: Problem, lanes: int) -> list[torch.Tensor]:
+        """Return what the entry writes, on warps of so many lanes.
 
         Raises
         ------
         RuntimeError
-            If it returns an error, as where threads wait for others that have gone elsewhere, or writes beyond an
-            output.
+            If it returns an error, or writes beyond an output.
         """
-        guarded = [_poisoned(*output) for output in outputs]
-        given = [_argument(value) for value in (*inputs, *(inside for inside, _, _ in guarded))]
+        guarded = [_poisoned(output.size, output.dtype) for output in problem.truth.outputs]
+        outputs = [inside for inside, _, _ in guarded]
         self._library.ka_lanes(lanes)
-        status = self._library[EXPORTED](*given, None)
+        status = self._library[EXPORTED](*map(_argument, (*problem.inputs.values(), *outputs)), None)
         if status != 0:
             raise RuntimeError(f"the entry returned {status}")
-        for _, around, before in guarded:
-            if not torch.equal(around, before):
-                raise RuntimeError("it writes beyond an output")
-        return [inside for inside, _, _ in guarded]
+        if not all(torch.equal(around, before) for _, around, before in guarded):
+            raise RuntimeError("it writes beyond an output")
+        return outputs
 
 
 def _poisoned(size: tuple[int, ...], dtype: torch.dtype) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:

@@ -21,7 +21,7 @@
 #define __forceinline__ inline
 #define __launch_bounds__(...)
 
-enum hipError_t { hipSuccess = 0, hipErrorInvalidConfiguration = 9, hipErrorLaunchFailure = 719 };
+enum hipError_t { hipSuccess = 0, hipErrorInvalidConfiguration = 9 };
 typedef void *hipStream_t;
 
 struct dim3 {
@@ -60,26 +60,15 @@ static void fiber() {
   fibers[running].state = ENDED;  // and on to uc_link
 }
 
-// Lets those go on that all others of some stretch of threads wait with; returns whether there are any.
-inline bool release(unsigned from, unsigned to, State at) {
+// Lets those go on that wait for others of their kind; returns whether there are any.
+inline bool release(State at) {
   bool any = false;
-  for (unsigned i = from; i < to; i++) {
-    if (fibers[i].state != at && fibers[i].state != ENDED) return false;
-    any |= fibers[i].state == at;
-  }
-  for (unsigned i = from; i < to; i++)
-    if (fibers[i].state == at) fibers[i].state = READY;
+  for (unsigned i = 0; i < threads; i++)
+    if (fibers[i].state == at) fibers[i].state = READY, any = true;
   return any;
 }
 
-inline bool release() {
-  bool any = false;
-  for (unsigned from = 0; from < threads; from += lanes) any |= release(from, std::min(from + lanes, threads), AT_WARP);
-  return any || release(0, threads, AT_BLOCK);
-}
-
-// Returns whether all its threads have ended; those that wait for ever are left where they are.
-inline bool run_block() {
+inline void run_block() {
   for (unsigned i = 0; i < threads; i++) {
     Fiber &each = fibers[i];
     each.state = READY;
@@ -98,8 +87,7 @@ inline bool run_block() {
       if (fibers[running].state == READY) swapcontext(&scheduler, &fibers[running].context);
     }
     backwards = !backwards;
-  } while (release());
-  return std::all_of(fibers, fibers + threads, [](const Fiber &each) { return each.state == ENDED; });
+  } while (release(AT_WARP) || release(AT_BLOCK));  // lanes may exchange while others wait at the block's barrier
 }
 
 template <typename Body>
@@ -111,20 +99,23 @@ void launch(Body kernel, dim3 of_grid, dim3 of_block, size_t = 0, hipStream_t = 
     for (unsigned y = 0; y < grid.y; y++)
       for (unsigned x = 0; x < grid.x; x++) {
         block_index = dim3(x, y, z);
-        if (!run_block()) return (void)(last = hipErrorLaunchFailure);
+        run_block();
       }
 }
 
 inline int lane() { return running % lanes; }
 
-// Hands a value to the warp and returns that of another lane; of one that does not take part, all ones.
+// Hands a value to the warp and returns that of another lane; all ones, if one of the two does not take part.
 template <typename T>
-T exchange(T value, int from) {
+T exchange(uint64_t mask, T value, int from) {
   const unsigned own = running, other = own - lane() + from;
   memcpy(&fibers[own].handed, &value, sizeof value);
   wait(AT_WARP);
-  if (other < threads && fibers[other].state != ENDED) memcpy(&value, &fibers[other].handed, sizeof value);
-  if (other >= threads || fibers[other].state == ENDED) memset(&value, 0xff, sizeof value);
+  const bool is_there = other < threads && fibers[other].state != ENDED && fibers[other].state != AT_BLOCK;
+  if (is_there && mask >> lane() & mask >> from & 1)
+    memcpy(&value, &fibers[other].handed, sizeof value);
+  else
+    memset(&value, 0xff, sizeof value);
   wait(AT_WARP);  // before anybody hands over the next
   return value;
 }
@@ -143,31 +134,36 @@ extern "C" inline __attribute__((used)) void ka_lanes(int count) { host::lanes =
 
 inline void __syncthreads() { host::wait(host::AT_BLOCK); }
 
+// HIP's are CUDA's with a mask of all lanes.
+#define __shfl(...) __shfl_sync(~0ull, __VA_ARGS__)
+#define __shfl_up(...) __shfl_up_sync(~0ull, __VA_ARGS__)
+#define __shfl_down(...) __shfl_down_sync(~0ull, __VA_ARGS__)
+#define __shfl_xor(...) __shfl_xor_sync(~0ull, __VA_ARGS__)
 template <typename T>
-T __shfl(T value, int from, int width = warpSize) {
-  return host::exchange(value, host::lane() / width * width + from % width);
+T __shfl_sync(uint64_t mask, T value, int from, int width = warpSize) {
+  return host::exchange(mask, value, host::lane() / width * width + from % width);
 }
 template <typename T>
-T __shfl_up(T value, int by, int width = warpSize) {
+T __shfl_up_sync(uint64_t mask, T value, int by, int width = warpSize) {
   const int from = host::lane() - by;
-  return host::exchange(value, host::within(from, width) ? from : host::lane());
+  return host::exchange(mask, value, host::within(from, width) ? from : host::lane());
 }
 template <typename T>
-T __shfl_down(T value, int by, int width = warpSize) {
-  return __shfl_up(value, -by, width);
+T __shfl_down_sync(uint64_t mask, T value, int by, int width = warpSize) {
+  return __shfl_up_sync(mask, value, -by, width);
 }
 template <typename T>
-T __shfl_xor(T value, int mask, int width = warpSize) {
-  const int from = host::lane() ^ mask;
-  return host::exchange(value, host::within(from, width) ? from : host::lane());
+T __shfl_xor_sync(uint64_t mask, T value, int lanes, int width = warpSize) {
+  const int from = host::lane() ^ lanes;
+  return host::exchange(mask, value, host::within(from, width) ? from : host::lane());
 }
 inline unsigned long long __ballot(int predicate) {
   unsigned long long all = 0;
-  for (int lane = 0; lane < warpSize; lane++) all |= (unsigned long long)(__shfl(predicate != 0, lane) == 1) << lane;
+  for (int lane = 0; lane < warpSize; lane++) all |= (unsigned long long)(__shfl((int)(predicate != 0), lane) == 1) << lane;
   return all;
 }
-inline int __popc(unsigned bits) { return __builtin_popcount(bits); }
-inline int __popcll(unsigned long long bits) { return __builtin_popcountll(bits); }
+inline int __ffs(unsigned bits) { return __builtin_ffs((int)bits); }
+inline int __ffsll(unsigned long long bits) { return __builtin_ffsll((long long)bits); }
 
 inline float __uint_as_float(uint32_t bits) {
   float value;
@@ -187,3 +183,6 @@ inline hipError_t hipGetLastError() {
   host::last = hipSuccess;
   return error;
 }
+
+enum hipDeviceAttribute_t { hipDeviceAttributeWarpSize };
+inline hipError_t hipDeviceGetAttribute(int *value, hipDeviceAttribute_t, int) { return *value = warpSize, hipSuccess; }
