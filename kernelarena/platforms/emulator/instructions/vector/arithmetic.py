@@ -21,6 +21,7 @@ vector("v_mul_f64", "f64 f64 -> f64")(np.multiply)
 
 for _kind in ("f16", "f32", "f64"):
     vector(f"v_fma_{_kind}", f"{_kind} {_kind} {_kind} -> {_kind}")(fma)
+for _kind in ("f32", "f64"):
     vector(f"v_fmac_{_kind}", f"{_kind} {_kind} dst -> {_kind}")(fma)
 vector("v_fma_legacy_f16", "f16 f16 f16 -> f16")(fma)
 vector("v_pk_fmac_f16", "v2f16 v2f16 dst -> v2f16")(fma)

@@ -36,10 +36,9 @@ _RANGES = {
 def scale(which: Array, denominator: Array, numerator: Array) -> tuple[Array, Array]:
     """Return ``which``, one of the other two, scaled if it is the one to scale; and the lanes to scale back."""
     limits = _RANGES[which.dtype]
-    least = np.finfo(which.dtype).smallest_normal
     apart = exponent(numerator) - exponent(denominator)
-    small_reciprocal = np.abs(1 / denominator) < least
-    small_quotient = np.abs(numerator.astype(np.float64) / denominator.astype(np.float64)) < least
+    small_reciprocal = is_denormal(1 / denominator)
+    small_quotient = is_denormal(numerator / denominator)
     cases = [
         (numerator == 0) | (denominator == 0),
         apart >= limits.apart,
