@@ -1,0 +1,132 @@
+"""Which waves of a batch run next, and when they meet.
+
+Waves that stand at the same block run it together. Of several such groups the one at the smallest place goes first:
+compilers lay code out so that paths join further down, and whoever waits there is caught up with.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+
+from kernelarena.platforms.emulator.batch import Batch
+from kernelarena.platforms.emulator.fault import Fault, FaultKind
+from kernelarena.platforms.emulator.instruction import Instruction
+from kernelarena.platforms.emulator.lanes import LANES
+from kernelarena.platforms.emulator.memory import AccessError
+from kernelarena.platforms.emulator.program import Block, Kernel
+from kernelarena.platforms.emulator.state import Group
+
+
+class Scheduler:
+    """Runs a batch to its end.
+
+    Parameters
+    ----------
+    kernel
+        What runs.
+    batch
+        Its waves.
+    budget
+        How many instructions one wave may run.
+    counts
+        Wave-instructions by unit, which are added to.
+    """
+
+    def __init__(self, kernel: Kernel, batch: Batch, budget: int, counts: Counter[str]) -> None:
+        self._kernel = kernel
+        self._batch = batch
+        self._budget = budget
+        self._counts = counts
+        self._spent = np.zeros(len(batch.counter), np.int64)
+        self._group: Group | None = None
+
+    def run(self) -> None:
+        """Run every wave until it ends.
+
+        Raises
+        ------
+        Fault
+            At the first thing that is wrong.
+        """
+        while (group := self._next()) is not None:
+            place = int(self._batch.counter[group.waves[0]])
+            block = self._kernel.blocks[place]
+            self._run_block(block, group)
+            self._spent[group.take] += len(block.body)
+            if int(self._spent[group.waves[0]]) > self._budget:
+                raise self._fault(FaultKind.ENDLESS, f"more than {self._budget} instructions", block.body[-1], group)
+
+    def _run_block(self, block: Block, group: Group) -> None:
+        batch, examiner = self._batch, self._batch.examiner
+        doubtful = examiner.doubtful
+        batch.counter[group.take] = block.next
+        instruction = block.body[0]
+        try:
+            for instruction in block.body:
+                if not doubtful.isdisjoint(instruction.touches):
+                    examiner.examine(instruction, group)
+                if instruction.step is not None:
+                    instruction.step(group)
+                elif instruction.reach is not None:
+                    instruction.reach(batch, group)
+        except AccessError as error:
+            raise self._fault(error.kind, error.words, instruction, group, error.index) from None
+        for unit, count in block.units:
+            self._counts[unit] += count * group.count
+
+    def _next(self) -> Group | None:
+        """Return the group to run, after letting go of barriers that are complete."""
+        batch = self._batch
+        runnable = ~(batch.ended | batch.waiting)
+        if not runnable.any():
+            if batch.ended.all():
+                return None
+            self._release()
+            runnable = ~(batch.ended | batch.waiting)
+        counters = np.where(runnable, batch.counter, np.iinfo(np.int64).max)
+        waves = np.flatnonzero(counters == counters.min())
+        if self._group is None or not np.array_equal(waves, self._group.waves):
+            self._group = Group(batch.state, waves)
+        return self._group
+
+    def _release(self) -> None:
+        """Let waves go on from a barrier, once nothing else can run: then every workgroup that can be is complete."""
+        batch, each = self._batch, self._batch.state.seats.waves_each
+        waiting = np.flatnonzero(batch.waiting)
+        for group in np.unique(waiting // each):
+            members = np.arange(group * each, (group + 1) * each)
+            held = members[batch.waiting[members]]
+            self._check_barrier(members, held)
+            batch.local.barrier(int(group))
+            batch.waiting[held] = False
+            batch.counter[held] += 1
+
+    def _check_barrier(self, members: np.ndarray, held: np.ndarray) -> None:
+        batch = self._batch
+        places = np.unique(batch.counter[held])
+        instruction = self._at(int(places[0]))
+        group = Group(batch.state, held[:1])
+        if len(held) < len(members):
+            gone = int(members[batch.ended[members]][0]) % len(members)
+            words = f"waves wait here for wave {gone}, which has ended"
+            raise self._fault(FaultKind.DIVERGENT_BARRIER, words, instruction, group)
+        if len({self._at(int(place)).statement.place or place for place in places}) > 1:
+            other = self._at(int(places[-1])).statement.place
+            words = f"waves of the workgroup wait here, and others at another barrier{f', {other}' if other else ''}"
+            raise self._fault(FaultKind.DIVERGENT_BARRIER, words, instruction, group)
+
+    def _at(self, place: int) -> Instruction:
+        """Return the barrier that a counter stands at: the last instruction of its block."""
+        return self._kernel.barriers[place]
+
+    def _fault(
+        self, kind: FaultKind, words: str, instruction: Instruction, group: Group, index: int | None = None
+    ) -> Fault:
+        wave = int(group.waves[0 if index is None else index // LANES])
+        lane = None if index is None else index % LANES
+        return Fault(
+            kind, words, kernel=self._kernel.text.name, instruction=instruction.statement.text,
+            place=instruction.statement.place, where=self._batch.state.seats.where(wave, lane),
+        )  # fmt: skip

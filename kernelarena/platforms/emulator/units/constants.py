@@ -1,0 +1,31 @@
+"""Numbers in the text as the bits that an operand of some kind gets.
+
+From the ISA guides ("Scalar and vector operands: inline constants, literal constants"): integers -16 to 64 and a few
+floats are inline and take the operand's own width; any other number is a literal of 32 bits, the high half of a float64.
+"""
+
+from __future__ import annotations
+
+import struct
+
+from kernelarena.platforms.emulator.instructions.kinds import Kind
+
+_SMALLEST, _GREATEST = -16, 64
+_WHOLE = {1: 0xFFFF_FFFF, 2: 0xFFFF_FFFF_FFFF_FFFF}
+
+
+def constant_bits(value: int | float, kind: Kind) -> int:
+    """Return the bits, of as many registers as the kind has."""
+    if isinstance(value, int):
+        literal = not _SMALLEST <= value <= _GREATEST
+        if literal and kind.name == "f64":
+            return (value << 32) & _WHOLE[2]
+        bits = value & (0xFFFF if kind.bits == 16 and not kind.parts else _WHOLE[kind.registers])
+        return bits & _WHOLE[1] if kind.name.startswith("v2") and kind.registers == 2 else bits
+    return int.from_bytes(struct.pack(_format(kind), value), "little")
+
+
+def _format(kind: Kind) -> str:
+    if kind.bits == 16:
+        return "<e"
+    return "<d" if kind.bits == 64 else "<f"

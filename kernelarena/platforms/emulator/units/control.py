@@ -1,0 +1,157 @@
+"""Branches, barriers, waits, the end, and what has no effect on values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from kernelarena.platforms.emulator.assembly import Operand, Register, Statement, Symbol
+from kernelarena.platforms.emulator.assembly.operands import EXEC, SCC, VCC
+from kernelarena.platforms.emulator.batch import Batch
+from kernelarena.platforms.emulator.fault import Unsupported
+from kernelarena.platforms.emulator.instruction import Instruction, vital
+from kernelarena.platforms.emulator.lanes import Array
+from kernelarena.platforms.emulator.state import Group
+
+Condition = Callable[[Group], Array]
+Labels = dict[str, int]
+
+_CONDITIONS: dict[str, tuple[Condition, tuple[int, ...]]] = {
+    "scc0": (lambda group: ~group.condition, (SCC,)),
+    "scc1": (lambda group: group.condition, (SCC,)),
+    "vccz": (lambda group: group.pair(VCC) == 0, (VCC, VCC + 1)),
+    "vccnz": (lambda group: group.pair(VCC) != 0, (VCC, VCC + 1)),
+    "execz": (lambda group: ~group.exec.any(axis=1), ()),
+    "execnz": (lambda group: group.exec.any(axis=1), ()),
+}
+_NOTHING = {
+    "s_nop", "s_setprio", "s_sleep", "s_sethalt", "s_inst_prefetch", "s_icache_inv", "s_dcache_inv", "s_dcache_wb",
+    "s_ttracedata", "s_code_end", "v_nop", "buffer_inv", "buffer_wbl2", "buffer_wbinvl1", "buffer_wbinvl1_vol",
+    "s_sendmsg", "s_incperflevel", "s_decperflevel",
+}  # fmt: skip
+"""Scheduling, caches, debugging: what they do cannot be seen here."""
+
+
+def decode_control(statement: Statement, labels: Labels, here: int) -> Instruction | None:
+    """Return the instruction, or None where the statement is none of this kind.
+
+    Parameters
+    ----------
+    statement
+        The statement.
+    labels
+        Where they are.
+    here
+        Where the statement itself is.
+    """
+    name = statement.mnemonic
+    if name in _NOTHING:
+        return Instruction(statement, "control", _pass)
+    if name == "s_branch":
+        return _branch(statement, _label(statement.operands[0], labels, statement))
+    if name.startswith("s_cbranch_") and name[10:] in _CONDITIONS:
+        return _branch_if(statement, _label(statement.operands[0], labels, statement), here)
+    if name == "s_endpgm":
+        return Instruction(statement, "control", reach=_end, ends_block=True)
+    if name == "s_barrier":
+        return Instruction(statement, "control", reach=_barrier(here), ends_block=True)
+    if name == "s_waitcnt":
+        return _wait(statement)
+    return None
+
+
+def _pass(group: Group) -> None:
+    return None
+
+
+def _label(operand: Operand, labels: Labels, statement: Statement) -> int:
+    value = operand.value
+    if not isinstance(value, Symbol) or value.text not in labels:
+        raise Unsupported(statement.text)
+    return labels[value.text]
+
+
+def _branch(statement: Statement, target: int) -> Instruction:
+    def go(batch: Batch, group: Group) -> None:
+        batch.counter[group.take] = target
+
+    return Instruction(statement, "control", reach=go, ends_block=True)
+
+
+def _branch_if(statement: Statement, target: int, here: int) -> Instruction:
+    condition, reads = _CONDITIONS[statement.mnemonic[10:]]
+
+    def go(batch: Batch, group: Group) -> None:
+        batch.counter[group.take] = np.where(condition(group), target, here + 1)
+
+    return Instruction(statement, "control", None, reads, (), vital(reads), go, ends_block=True)
+
+
+def _end(batch: Batch, group: Group) -> None:
+    batch.ended[group.take] = True
+
+
+def _barrier(here: int) -> Callable[[Batch, Group], None]:
+    def wait(batch: Batch, group: Group) -> None:
+        batch.counter[group.take] = here
+        batch.waiting[group.take] = True
+
+    return wait
+
+
+def _wait(statement: Statement) -> Instruction:
+    counters = [
+        (name, left) for name, left in statement.modifiers.items() if name in ("vmcnt", "lgkmcnt") and left is not None
+    ]
+
+    def settle(batch: Batch, group: Group) -> None:
+        for name, left in counters:
+            assert isinstance(left, int)
+            batch.examiner.free(batch.waits.settle(group, name, left))
+
+    return Instruction(statement, "control", reach=settle)
+
+
+def mode_fields(statement: Statement, operand: int) -> tuple[str, int, int]:
+    """Return the name, first bit and width of a ``hwreg(…)`` operand."""
+    value = statement.operands[operand].value
+    text = value.text if isinstance(value, Symbol) else ""
+    parts = [part.strip() for part in text.removeprefix("hwreg(").removesuffix(")").split(",")]
+    if not text.startswith("hwreg("):
+        raise Unsupported(statement.text)
+    first, width = (int(parts[1], 0), int(parts[2], 0)) if len(parts) == 3 else (0, 32)
+    return parts[0], first, width
+
+
+def decode_mode(statement: Statement, mode: int) -> Instruction | None:
+    """Return an instruction that reads or writes the MODE register; only writes that change nothing are modelled.
+
+    Parameters
+    ----------
+    statement
+        The statement.
+    mode
+        What the launch sets MODE to.
+    """
+    if statement.mnemonic in ("s_round_mode", "s_denorm_mode"):
+        raise Unsupported(statement.text)
+    if statement.mnemonic not in ("s_setreg_imm32_b32", "s_setreg_b32", "s_getreg_b32"):
+        return None
+    reading = statement.mnemonic == "s_getreg_b32"
+    name, first, width = mode_fields(statement, 1 if reading else 0)
+    if name != "HW_REG_MODE":
+        raise Unsupported(statement.text)
+    field = mode >> first & ((1 << width) - 1)
+    if reading:
+        target = statement.operands[0].value
+        if not isinstance(target, Register) or target.first >= EXEC:
+            raise Unsupported(statement.text)
+        number, bits = target.first, np.uint32(field)
+        return Instruction(
+            statement, "scalar", lambda group: group.set_scalar(number, np.full(group.count, bits)), (), target.all
+        )
+    value = getattr(statement.operands[1].value, "value", None)
+    if value != field:
+        raise Unsupported(statement.text)
+    return Instruction(statement, "control", _pass)

@@ -1,0 +1,108 @@
+"""The scalar unit: one value a wave."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from kernelarena.platforms.emulator.assembly import Constant, Operand, Register, Statement
+from kernelarena.platforms.emulator.assembly.operands import EXEC, SCC
+from kernelarena.platforms.emulator.carries import bitwise, wholly
+from kernelarena.platforms.emulator.fault import Unsupported
+from kernelarena.platforms.emulator.instruction import Instruction, Step, vital
+from kernelarena.platforms.emulator.instructions.kinds import KINDS, Kind
+from kernelarena.platforms.emulator.instructions.registry import Entry
+from kernelarena.platforms.emulator.lanes import Array
+from kernelarena.platforms.emulator.state import Group
+from kernelarena.platforms.emulator.units.constants import constant_bits
+from kernelarena.platforms.emulator.units.reading import Reader
+
+_BITWISE = ("s_and_", "s_or_", "s_xor_", "s_not_", "s_mov_b", "s_cselect", "s_andn2", "s_orn2", "s_nand", "s_nor")
+ScalarWriter = Callable[[Group, Array], None]
+
+
+def decode_scalar(entry: Entry, statement: Statement) -> Instruction:
+    """Return the instruction that a statement is.
+
+    Raises
+    ------
+    Unsupported
+        If an operand is not modelled.
+    """
+    signature = entry.signature
+    assert signature is not None
+    results = [name for name in signature.results if name != "scc"]
+    destinations, sources = statement.operands[: len(results)], list(statement.operands[len(results) :])
+    if len(sources) != len(signature.written) or len(destinations) != len(results):
+        raise Unsupported(statement.text)
+    read: list[int] = []
+    readers: list[Reader] = []
+    for name in signature.sources:
+        if name == "scc":
+            readers.append(lambda group: group.condition)
+            read.append(SCC)
+            continue
+        operand = destinations[0] if name == "dst" else sources.pop(0)
+        readers.append(scalar_reader(operand, KINDS[results[0] if name == "dst" else name], statement))
+        read += operand.value.all if isinstance(operand.value, Register) else ()
+    written: list[int] = []
+    writers: list[ScalarWriter] = []
+    remaining = list(destinations)
+    for name in signature.results:
+        if name == "scc":
+            writers.append(_write_condition)
+            written.append(SCC)
+            continue
+        operand = remaining.pop(0)
+        writers.append(scalar_writer(operand, KINDS[name], statement))
+        written += operand.value.all if isinstance(operand.value, Register) else ()
+    carry = bitwise if entry.mnemonic.startswith(_BITWISE) else wholly
+    acted_on = vital(read) if EXEC in written else {}
+    step = _step(entry.function, readers, writers)
+    return Instruction(statement, "scalar", step, tuple(read), tuple(written), acted_on, carry=carry)
+
+
+def scalar_reader(operand: Operand, kind: Kind, statement: Statement) -> Reader:
+    """Return what reads ``[waves]`` (or ``[1]``, of a constant) in the kind's dtype."""
+    value, dtype = operand.value, kind.dtype
+    if isinstance(value, Constant):
+        bits = constant_bits(value.value, kind)
+        constant = np.array([bits], np.dtype(f"u{dtype.itemsize}")).view(dtype)
+        return lambda group: constant
+    if not isinstance(value, Register) or not value.scalar or value.first == SCC:
+        raise Unsupported(statement.text)
+    first = value.first
+    if kind.registers == 2:
+        return lambda group: group.pair(first).view(dtype)
+    if kind.bits == 16:
+        return lambda group: group.scalar(first).astype(np.uint16).view(dtype)
+    return lambda group: group.scalar(first).view(dtype)
+
+
+def scalar_writer(operand: Operand, kind: Kind, statement: Statement) -> ScalarWriter:
+    """Return what writes a scalar register, or a pair."""
+    value, dtype = operand.value, kind.dtype
+    if not isinstance(value, Register) or not value.scalar or value.first == SCC:
+        raise Unsupported(statement.text)
+    first = value.first
+    if kind.registers == 2:
+        return lambda group, result: group.set_pair(first, result.astype(dtype, copy=False).view(np.uint64))
+    return lambda group, result: group.set_scalar(first, result.astype(dtype, copy=False).view(np.uint32))
+
+
+def _write_condition(group: Group, value: Array) -> None:
+    group.condition = value
+
+
+def _step(function: Callable[..., object], readers: list[Reader], writers: list[ScalarWriter]) -> Step:
+    def step(group: Group) -> None:
+        results = function(*[read(group) for read in readers])
+        if len(writers) == 1:
+            writers[0](group, np.asarray(results))
+            return
+        assert isinstance(results, tuple)
+        for write, result in zip(writers, results, strict=True):
+            write(group, np.asarray(result))
+
+    return step
