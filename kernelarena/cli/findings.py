@@ -18,7 +18,7 @@ from kernelarena.portability.examine import examine
 from kernelarena.portability.finding import Examination, Finding, Severity
 from kernelarena.portability.gather import gather, sources_of
 from kernelarena.portability.rules import RULES
-from kernelarena.portability.source import Source
+from kernelarena.portability.source import Source, Unreadable
 from kernelarena.report.findings import as_json
 from kernelarena.report.sarif import sarif
 from kernelarena.report.text import clean, listing, one_line, plural
@@ -122,7 +122,7 @@ def _summary(found: Examination) -> Iterator[str]:
     yield from _wrapped(f"{what} in {where}, for {listing(found.platforms)}", width(), "  ")
 
 
-def _sources(paths: Sequence[str], tasks_dirs: Sequence[Path]) -> Iterator[Source]:
+def _sources(paths: Sequence[str], tasks_dirs: Sequence[Path]) -> Iterator[Source | Unreadable]:
     return chain.from_iterable(
         sources_of(load_kernels([path], tasks=load_tasks(tasks_dirs).keys())[0])
         if re.search(r"\.jsonl(:\d+)?$", path)

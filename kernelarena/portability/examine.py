@@ -11,17 +11,19 @@ from kernelarena.portability.python.embedded import embedded
 from kernelarena.portability.python.unit import PythonUnit
 from kernelarena.portability.rule import Fault, Rule
 from kernelarena.portability.rules import RULES
-from kernelarena.portability.source import Grammar, Source
+from kernelarena.portability.source import Grammar, Source, Unreadable
 from kernelarena.spec import Platform
 
 
-def examine(sources: Iterable[Source], platforms: Sequence[Platform], rules: Sequence[Rule] = RULES) -> Examination:
+def examine(
+    sources: Iterable[Source | Unreadable], platforms: Sequence[Platform], rules: Sequence[Rule] = RULES
+) -> Examination:
     """Return what of ``sources`` does not carry over to ``platforms``. Nothing is run and nothing is built.
 
     Parameters
     ----------
     sources
-        The files.
+        The files; of those that cannot be read it is told why.
     platforms
         The chips that are asked about.
     rules
@@ -37,6 +39,9 @@ def examine(sources: Iterable[Source], platforms: Sequence[Platform], rules: Seq
     files = 0
     for source in sources:
         files += 1
+        if isinstance(source, Unreadable):
+            unreadable.append(source.why)
+            continue
         try:
             faults = list(_faults(source, platforms, rules, unreadable))
         except SyntaxError as error:

@@ -55,6 +55,7 @@ class Examination(Model):
     files: int = Field(ge=0)
     """How many were looked at."""
     unreadable: tuple[str, ...] = ()
-    """Files that do not parse, so that nothing, or nothing beyond their findings, can be said: the place, and why."""
+    """Files that cannot be read, or do not parse, so that nothing, or nothing beyond their findings, can be said: the
+    place, and why."""
     findings: tuple[Finding, ...]
     """In the order of the files, and of the lines within each."""

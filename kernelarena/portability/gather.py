@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from kernelarena.errors import InputError
-from kernelarena.portability.source import GRAMMARS, Source
+from kernelarena.portability.source import GRAMMARS, Source, Unreadable
 from kernelarena.spec import Kernel, textfile
 from kernelarena.spec.places import Place, look, refusal
 
@@ -14,13 +14,14 @@ MAX_BYTES = 4 << 20
 """Of one file; what is larger was written by a program, and is data more often than code."""
 
 
-def gather(paths: Iterable[Path]) -> Iterator[Source]:
+def gather(paths: Iterable[Path]) -> Iterator[Source | Unreadable]:
     """Yield the sources at and below ``paths``, in the order of their names, each once.
 
     Raises
     ------
     InputError
-        If a path does not exist, is no source, holds none, or cannot be read.
+        If a path does not exist, is no source, holds none, or cannot be read. A file that lies in a folder and cannot
+        be read does not keep the others from being looked at.
     """
     seen: set[Path] = set()
     for path in paths:
@@ -28,7 +29,7 @@ def gather(paths: Iterable[Path]) -> Iterator[Source]:
             real = file.resolve()
             if real not in seen:
                 seen.add(real)
-                yield Source(str(file), GRAMMARS[file.suffix], textfile.read(file, limit=MAX_BYTES))
+                yield _read(file, named=file == path)
 
 
 def sources_of(kernels: Iterable[Kernel]) -> Iterator[Source]:
@@ -40,6 +41,15 @@ def sources_of(kernels: Iterable[Kernel]) -> Iterator[Source]:
             if suffix in GRAMMARS:
                 single = origin.name == path and origin.suffix in GRAMMARS
                 yield Source(str(origin if single else origin / path), GRAMMARS[suffix], content)
+
+
+def _read(file: Path, *, named: bool) -> Source | Unreadable:
+    try:
+        return Source(str(file), GRAMMARS[file.suffix], textfile.read(file, limit=MAX_BYTES))
+    except InputError as error:
+        if named:
+            raise
+        return Unreadable(str(error))
 
 
 def _files(path: Path) -> list[Path]:

@@ -47,6 +47,19 @@ class Source:
 
 
 @dataclass(frozen=True)
+class Unreadable:
+    """A file whose text cannot be had; what lies beside it can be looked at all the same.
+
+    Attributes
+    ----------
+    why
+        One line that begins with the file's name.
+    """
+
+    why: str
+
+
+@dataclass(frozen=True)
 class Span:
     """A stretch of text; lines and columns from 1, columns in characters, the end exclusive."""
 

@@ -141,6 +141,8 @@ def test_what_of_broken_cpp_could_be_parsed_is_looked_at():
         "\ufeff\0\x01\r\r\n",
         "/*\n#if 0",
         "#define X \\",
+        "#define X " + "x \\\n" * 50_000 + "\nint y;\n",
+        "#if " + "A && \\\n" * 5_000 + "1\n#endif\n",
     ],
 )
 def test_cpp_of_any_kind_is_survived(text):
@@ -161,6 +163,23 @@ def test_what_is_no_source_is_said(tmp_path):
     for name, text in said.items():
         with pytest.raises(InputError, match=f"{name}: {text}"):
             list(gather([tmp_path / name]))
+
+
+def test_a_file_that_cannot_be_read_does_not_keep_others_from_being_looked_at(tmp_path):
+    (tmp_path / "a.cu").write_bytes(b"// \xe4\n")
+    (tmp_path / "b.cu").write_text("__device__ void f() { __syncwarp(0xffffffff); }\n")
+    examination = examine(gather([tmp_path]), PLATFORMS)
+    assert examination.unreadable == (f"{tmp_path}/a.cu: not UTF-8 text (byte 3)",)
+    assert (examination.files, places(examination)) == (2, [f"{tmp_path}/b.cu:1: lane-mask"])
+
+
+@pytest.mark.parametrize(
+    ("head", "found"),
+    [("#if 0", []), ("#\\\nif 0", []), ("#if \\\n 0", []), ("#if 0 // \\\n || 1", []), ("#if 1", [2])],
+)
+def test_a_directive_may_go_on_in_the_next_line(head, found):
+    text = f"{head}\n__device__ void f() {{ __syncwarp(0xffffffff); }}\n#endif\n"
+    assert [finding.line for finding in examine([Source("k", Grammar.CPP, text)], PLATFORMS).findings] == found
 
 
 def test_a_file_that_is_named_twice_is_looked_at_once(tmp_path):

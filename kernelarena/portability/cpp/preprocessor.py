@@ -14,9 +14,8 @@ from kernelarena.platforms.dialects import macros
 from kernelarena.portability.cpp.tree import text
 from kernelarena.spec import Platform
 
-_DIRECTIVE = re.compile(
-    r"\s*#\s*(?P<word>ifdef|ifndef|if|elifdef|elifndef|elif|else|endif)\b(?P<rest>.*?)\s*(?://.*|/\*.*)?$", re.DOTALL
-)
+_DIRECTIVE = re.compile(r"\s*#\s*(?P<word>ifdef|ifndef|if|elifdef|elifndef|elif|else|endif)\b")
+_COMMENT = re.compile(r"//|/\*")
 _DEEP = 60
 """Operators within operators, at most."""
 Defined = Mapping[str, "int | None"]
@@ -70,15 +69,17 @@ def regions(lines: Sequence[str], hidden: Collection[int]) -> list[Region | None
     stack: list[Region] = []
     row = 0
     while row < len(lines):
-        directive, first = lines[row], row
-        while directive.rstrip().endswith("\\") and row + 1 < len(lines):
+        first = row
+        while lines[row].rstrip().endswith("\\") and row + 1 < len(lines):
             row += 1
-            directive = directive.rstrip()[:-1] + " " + lines[row]
-        found += [stack[-1] if stack else None] * (row + 1 - first)
         row += 1
+        found += [stack[-1] if stack else None] * (row - first)
+        if first in hidden or not lines[first].lstrip().startswith("#"):
+            continue
+        directive = " ".join(line.rstrip().removesuffix("\\") for line in lines[first:row])
         match = _DIRECTIVE.match(directive)
-        if match is not None and first not in hidden:
-            _follow(match["word"], match["rest"], stack)
+        if match is not None:
+            _follow(match["word"], _COMMENT.split(directive[match.end() :], maxsplit=1)[0].strip(), stack)
     return found
 
 
