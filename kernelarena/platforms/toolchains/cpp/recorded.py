@@ -104,8 +104,50 @@ class Launch:
         return self.block[0] * self.block[1] * self.block[2]
 
 
+class Recorder:
+    """The recorder that a loaded library is linked with.
+
+    Parameters
+    ----------
+    library
+        The loaded library.
+    chip
+        What it is told of the chip.
+    """
+
+    def __init__(self, library: ctypes.CDLL, chip: PersonaFacts) -> None:
+        self._library = library
+        told = chip.properties
+        described = _Chip(
+            name=str(told["name"]).encode()[:255], arch=chip.gcn_arch_name.encode()[:63], memory=chip.memory,
+            l2=told["L2_cache_size"], warp=told["warp_size"], threads=chip.max_threads,
+            shared=told["shared_memory_per_block"], shared_most=told["shared_memory_per_block_optin"],
+            shared_all=told["shared_memory_per_multiprocessor"], multiprocessors=told["multi_processor_count"],
+            threads_all=told["max_threads_per_multi_processor"], registers_all=chip.registers,
+            major=chip.capability[0], minor=chip.capability[1], grid=chip.max_grid,
+        )  # fmt: skip
+        library.ka_begin(ctypes.byref(described))
+        library.ka_launches.restype = ctypes.POINTER(_Launch)
+        self._names = library[_error_name(library)]
+        self._names.restype = ctypes.c_char_p
+
+    def forget(self) -> None:
+        """Begin anew: without launches, and without an error that nobody has asked for yet."""
+        self._library.ka_forget()
+
+    def launches(self, after: int = 0) -> list[Launch]:
+        """Return the launches in order, but for the first ``after``."""
+        seen = self._library.ka_launches()
+        return [_read(seen[index]) for index in range(after, self._library.ka_kept())]
+
+    def error(self, status: int) -> str:
+        """Return the runtime's name of an error."""
+        name: bytes = self._names(ctypes.c_int(status))
+        return name.decode(errors="replace")
+
+
 class Recorded:
-    """A loaded library.
+    """A library with an entry, loaded.
 
     Parameters
     ----------
@@ -122,19 +164,8 @@ class Recorded:
 
     def __init__(self, library: Path, chip: PersonaFacts) -> None:
         self._library = ctypes.CDLL(str(library))  # binds every symbol now
-        told = chip.properties
-        described = _Chip(
-            name=str(told["name"]).encode()[:255], arch=chip.gcn_arch_name.encode()[:63], memory=chip.memory,
-            l2=told["L2_cache_size"], warp=told["warp_size"], threads=chip.max_threads,
-            shared=told["shared_memory_per_block"], shared_most=told["shared_memory_per_block_optin"],
-            shared_all=told["shared_memory_per_multiprocessor"], multiprocessors=told["multi_processor_count"],
-            threads_all=told["max_threads_per_multi_processor"], registers_all=chip.registers,
-            major=chip.capability[0], minor=chip.capability[1], grid=chip.max_grid,
-        )  # fmt: skip
-        self._library.ka_begin(ctypes.byref(described))
-        self._library.ka_launches.restype = ctypes.POINTER(_Launch)
-        self._names = self._library[_error_name(self._library)]
-        self._names.restype = ctypes.c_char_p
+        self._recorder = Recorder(self._library, chip)
+        self.error = self._recorder.error
 
     def call(self, arguments: Sequence[Described | bool | int | float]) -> tuple[int, list[Launch]]:
         """Call the entry; tensors get addresses that hold nothing.
@@ -149,17 +180,11 @@ class Recorded:
         MemoryError
             If the address space does not hold the tensors.
         """
-        self._library.ka_forget()
+        self._recorder.forget()
         kept: list[object] = []
         given = [_argument(argument, kept) for argument in arguments]
         status = int(self._library[EXPORTED](*given, ctypes.c_void_p(None)))
-        seen = self._library.ka_launches()
-        return status, [_read(seen[index]) for index in range(self._library.ka_kept())]
-
-    def error(self, status: int) -> str:
-        """Return the runtime's name of an error."""
-        name: bytes = self._names(ctypes.c_int(status))
-        return name.decode(errors="replace")
+        return status, self._recorder.launches()
 
 
 def _error_name(library: ctypes.CDLL) -> str:
@@ -176,7 +201,7 @@ def _argument(argument: Described | bool | int | float, kept: list[object]) -> o
     rank = len(argument.size)
     size, stride = (ctypes.c_int64 * rank)(*argument.size), (ctypes.c_int64 * rank)(*argument.stride)
     tensor = _Tensor(
-        data=_nowhere(argument.bytes + argument.offset, len(kept)) + argument.offset,
+        data=nowhere(argument.bytes + argument.offset, len(kept)) + argument.offset,
         dtype=_DTYPES.index(argument.dtype), ndim=rank, size=size, stride=stride,
     )  # fmt: skip
     kept += [size, stride, tensor]
@@ -194,7 +219,7 @@ def _reserve() -> Callable[..., Any]:
 
 
 @cache
-def _nowhere(size: int, place: int) -> int:
+def nowhere(size: int, place: int) -> int:
     """Return an address of so many bytes that nothing may read or write, as device memory is to the host.
 
     No two of one call share it: they differ in ``place``.
