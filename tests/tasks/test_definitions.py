@@ -30,6 +30,54 @@ def test_add() -> None:
     close(z, x + alpha * y[None, :])
 
 
+POINTWISE = {
+    "acosh": np.arccosh,
+    "asin": np.arcsin,
+    "cos": np.cos,
+    "cosh": np.cosh,
+    "erfc": np.vectorize(math.erfc),
+    "floor": np.floor,
+    "hardsigmoid": lambda x: np.clip(x / 6 + 0.5, 0, 1),
+    "i0": np.i0,
+    "log10": np.log10,
+    "logit": lambda p: np.log(p) - np.log1p(-p),
+    "mish": lambda x: x * np.tanh(np.log1p(np.exp(x))),
+    "neg": lambda x: 0 - x,
+    "rsqrt": lambda x: x**-0.5,
+    "sgn": np.sign,
+    "silu": lambda x: x / 2 * (1 + np.tanh(x / 2)),
+    "sin": np.sin,
+    "special_entr": lambda x: np.where(x == 0, 0, -x * np.log(x)),
+    "square": lambda x: x * x,
+}
+"""What each operator of one tensor computes; those that are not here have a test of their own."""
+
+
+@pytest.mark.parametrize("name", POINTWISE)
+def test_operators_of_one_tensor(name: str) -> None:
+    (x,), (y,) = drawn(name)
+    close(y, POINTWISE[name](x))
+
+
+def test_bitwise_not() -> None:
+    op = operator("bitwise_not")
+    for dtype in op.task.dtypes:
+        inputs = op.draw(dtype)
+        (y,) = op.compute(inputs)
+        assert y.dtype == inputs["x"].dtype
+        assert torch.equal(y, inputs["x"].logical_not() if dtype == "bool" else inputs["x"] ^ -1)
+
+
+def test_polygamma_is_a_sum_over_powers() -> None:
+    op = operator("polygamma")
+    for columns in (12, 13, 14):
+        inputs = in_float64(op.draw("float32", dims={"M": 3, "N": columns}))
+        (x, n), (y,) = (inputs["x"].numpy(), inputs["n"]), op.compute(inputs)
+        k = np.arange(200_000).reshape(-1, 1, 1)
+        series = (1 / (x + k) ** (n + 1)).sum(0) + (x + len(k) - 0.5) ** -n / n  # and the integral of the rest
+        np.testing.assert_allclose(y.numpy(), (-1) ** (n + 1) * math.factorial(n) * series, rtol=1e-9)
+
+
 def test_alpha_varies_over_shapes() -> None:
     op = operator("add")
     assert len({op.draw("float32", dims={"M": 1, "N": n})["alpha"] for n in range(1, 7)}) == 3

@@ -14,7 +14,7 @@ from kernelarena.spec import paths
 from kernelarena.spec.catalogue import kernels_of, shipped_kernels
 from kernelarena.spec.kernels import load_kernels
 from tests.tasks.conftest import TASKS
-from tests.tasks.interpret import AWKWARD, shapes
+from tests.tasks.interpret import awkward, shapes
 
 KERNELS = {kernel.id: kernel for kernel in load_kernels(shipped_kernels(), tasks=set(TASKS))[0]}
 
@@ -33,7 +33,7 @@ def test_every_kernel_is_right_on_awkward_shapes(tmp_path: Path) -> None:
     trials = [json.loads(line) for line in done.stdout.splitlines()]
     for kernel in KERNELS.values():
         own = [trial for trial in trials if trial["kernel"] == kernel.id]
-        assert len(own) >= 2 * len(AWKWARD[kernel.task]), kernel.id
+        assert len(own) >= len(awkward(TASKS[kernel.task].task)) > 2, kernel.id
     wrong = [f"{trial['kernel']} {trial['shape']}: {trial['detail']}" for trial in trials if not trial["passed"]]
     assert not wrong, "\n".join(wrong)
 
@@ -42,12 +42,14 @@ def test_the_awkward_shapes_meet_every_dtype_layout_and_most_distributions() -> 
     for source in TASKS.values():
         tried = list(shapes(source.task))
         assert {shape.dtype for shape in tried} == set(source.task.dtypes)
-        assert len({shape.layout for shape in tried}) == 3
-        assert len({shape.distribution for shape in tried}) >= 5
+        assert {shape.layout for shape in tried} == set(source.task.layouts)
+        assert len({shape.distribution for shape in tried}) >= min(3, len(source.task.distributions))
 
 
-def test_every_task_has_a_kernel_and_ids_are_unique() -> None:
-    assert {kernel.task for kernel in KERNELS.values()} == set(TASKS)
+def test_every_task_that_computes_has_a_kernel_and_ids_are_unique() -> None:
+    assert {kernel.task for kernel in KERNELS.values()} == {
+        name for name, source in TASKS.items() if source.task.computes
+    }
     assert len(KERNELS) == len(shipped_kernels()) == sum(len(kernels_of(source)) for source in TASKS.values())
     assert all(kernel.home in catalogue.load() for kernel in KERNELS.values())
 
