@@ -12,18 +12,29 @@ except ImportError:
 AVAILABLE = bool(PCODE)
 
 _VCC = (("VCC = 0x0LL;", ""), ("VCC = 0x1LL", "VCC.u64[laneId] = 1'1U"))
+
+
+def _scaled_down(width: int, power: int) -> tuple[str, str]:
+    """Turn around how the denominator is scaled where its reciprocal and the quotient are denormal."""
+    before = f"DENORM.f{width})) then\nVCC.u64[laneId] = 1'1U;\nif S0.f{width} == S1.f{width} then\n"
+    before += f"// Only scale the denominator\nD0.f{width} = ldexp(S0.f{width}, "
+    return f"{before}{power})", f"{before}-{power})"
+
+
 _RIGHT: dict[str, tuple[tuple[str, str], ...]] = {
-    # One lane's bit is meant, the result is the operand unless said otherwise, and the reciprocal of a float32 is
-    # never a denormal float64.
+    # One lane's bit is meant, the result is the operand unless said otherwise, the reciprocal of a float32 is never a
+    # denormal float64; and for the directions see kernelarena.platforms.emulator.instructions.vector.division.
     "V_DIV_SCALE_F32": (
         *_VCC,
         ("1.0 / 64'F(S1.f32) == DENORM.f64", "1.0F / S1.f32 == DENORM.f32"),
         ("", "D0.f32 = S0.f32;\n"),
+        _scaled_down(32, 64),
     ),
-    "V_DIV_SCALE_F64": (*_VCC, ("", "D0.f64 = S0.f64;\n")),
-    # The scale of v_div_scale has to be undone in the direction that it was applied in.
+    "V_DIV_SCALE_F64": (*_VCC, ("", "D0.f64 = S0.f64;\n"), _scaled_down(64, 128)),
     "V_DIV_FMAS_F32": (("2.0F ** 32", "2.0F ** (exponent(S2.f32) > 127 ? 64 : -64)"),),
     "V_DIV_FMAS_F64": (("2.0 ** 64", "2.0 ** (exponent(S2.f64) > 1023 ? 128 : -128)"),),
+    "V_DIV_FIXUP_F32": (("exponent(S1.f32) == 255", "exponent(S0.f32) == 255"),),
+    "V_DIV_FIXUP_F64": (("exponent(S1.f64) == 2047", "exponent(S0.f64) == 2047"),),
     # What was meant by the destination.
     **dict.fromkeys(("V_CVT_PK_FP8_F32", "V_CVT_PK_BF8_F32"), (("VGPR[laneId][VDST.u32]", "D0"),)),
     **dict.fromkeys(
@@ -52,5 +63,7 @@ def text_of(name: str) -> str:
     """Return an instruction's pseudo-code, put right where it says what cannot be meant."""
     text = _texts()[name.upper()]
     for wrong, right in _RIGHT.get(name.upper(), ()):
+        if wrong not in text:
+            raise ValueError(f"{name} does not say {wrong!r}: what was put right there is to be looked at again")
         text = text.replace(wrong, right) if wrong else right + text
     return text

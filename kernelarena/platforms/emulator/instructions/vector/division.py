@@ -3,6 +3,15 @@
 A program divides ``n / d`` by Newton's iteration, which cannot stand over- or underflow on its way. So it first scales
 one of the two where need be (``v_div_scale``, which marks the lanes), iterates, undoes the scale in the last step
 (``v_div_fmas``), and has ``v_div_fixup`` put in what no iteration yields: zeros, infinities and NaNs.
+
+The guide's pseudo-code of these cannot be meant in three places, where following it would divide wrongly:
+
+- a denominator so large that its reciprocal is denormal is scaled up by ``v_div_scale`` where the quotient is denormal
+  too, out of the range; it has to be scaled down, as it is where the quotient is not;
+- ``v_div_fmas`` scales by the root of what ``v_div_scale`` scales by, and always up; the exponent of the approximate
+  quotient tells which scale is to be undone;
+- ``v_div_fixup`` overflows where the *denominator* has the exponent of infinities, which was handled before; it is the
+  approximate quotient that has it.
 """
 
 from __future__ import annotations
@@ -51,17 +60,13 @@ def scale(which: Array, denominator: Array, numerator: Array) -> tuple[Array, Ar
     up, zero = limits.power, np.zeros_like(apart)
     of_denominator = np.where(which == denominator, up, 0)
     of_numerator = np.where(which == numerator, up, 0)
-    power = np.select(cases, [zero, of_denominator, zero + up, of_denominator, zero - up, of_numerator, zero + up], 0)
+    power = np.select(cases, [zero, of_denominator, zero + up, -of_denominator, zero - up, of_numerator, zero + up], 0)
     scaled = np.where(cases[0], which.dtype.type(np.nan), np.ldexp(which, power))
     return scaled, np.select(cases, [zero, zero + 1, zero, zero + 1, zero, zero + 1, zero], 0) != 0
 
 
 def last_step(a: Array, b: Array, c: Array, marked: Array) -> Array:
-    """Return ``a * b + c``, scaled back in marked lanes: up where the quotient is large, else down.
-
-    The guide's pseudo-code gives one power of two, half of what ``v_div_scale`` applies, and no direction. Neither
-    could undo both of its scales; the exponent of the approximate quotient ``c`` tells which it was.
-    """
+    """Return ``a * b + c``, scaled back in marked lanes: up where the approximate quotient ``c`` is large."""
     limits, form = _RANGES[a.dtype], FORMATS[a.dtype]
     back = np.where(exponent(c) > form.bias, limits.power, -limits.power)
     return scaled_fma(a, b, c, np.where(marked, back, 0))
@@ -73,9 +78,10 @@ def fix_up(quotient: Array, denominator: Array, numerator: Array) -> Array:
     zero_over, by_zero = numerator == 0, denominator == 0
     infinite_over, by_infinity = np.isinf(numerator), np.isinf(denominator)
     vanishes = exponent(numerator) - exponent(denominator) < _RANGES[quotient.dtype].vanishes
-    size = np.select(
-        [by_zero | infinite_over, by_infinity | zero_over | vanishes], [dtype(np.inf), dtype(0)], np.abs(quotient)
-    )
+    size = np.abs(quotient)
+    if dtype is not np.float16:  # of which quotients are made in float32
+        size = np.where(np.isnan(size), dtype(np.inf), size)
+    size = np.select([by_zero | infinite_over, by_infinity | zero_over | vanishes], [dtype(np.inf), dtype(0)], size)
     signed = np.where(is_negative(denominator) ^ is_negative(numerator), -size, size)
     nothing = (zero_over & by_zero) | (infinite_over & by_infinity)
     odd = [np.isnan(numerator), np.isnan(denominator), nothing]

@@ -49,8 +49,12 @@ def _xf32(registers: Array) -> Array:
     return np.where(np.isfinite(whole), short, whole)
 
 
-def _flushing(read: Read) -> Read:
-    return lambda registers: flushed(read(registers))
+def _normal_f16(registers: Array) -> Array:
+    return flushed(registers.view(np.float16)).astype(np.float32)
+
+
+def _normal_bf16(registers: Array) -> Array:
+    return flushed(_bf16(registers))
 
 
 def _product_and_sum(a: Array, b: Array, c: Array) -> Array:
@@ -141,11 +145,16 @@ _family("i8", _as(np.int8, np.int32), np.int32, ({32: 16, 16: 32}, {}), targets=
 _family("i8", _as(np.int8, np.int32), np.int32, ({32: 32, 16: 64}, {}), targets=(_CDNA4,))
 
 _HALF = ({32: 8, 16: 16}, {32: 4, 16: 4, 4: 4})
-for _kind, _read, _suffix in (("f16", _as(np.float16, np.float32), ""), ("bf16", _bf16, "_1k")):
+for _kind, _read in (("f16", _as(np.float16, np.float32)), ("bf16", _bf16)):
     _family(_kind, _read, np.float32, _HALF, targets=_NEWER)
     _family(_kind, _read, np.float32, ({32: 16, 16: 32}, {}), targets=(_CDNA4,))
-    _family(_kind, _flushing(_read), np.float32, _HALF, targets=(_CDNA2,), suffix=_suffix, finish=flushed)
-_family("bf16", _flushing(_bf16), np.float32, ({32: 4, 16: 8}, {32: 2, 16: 2, 4: 2}), targets=(_CDNA2,), finish=flushed)
+_NARROW = ({32: 4, 16: 8}, {32: 2, 16: 2, 4: 2})  # an older chip's bfloat16, which the newer ones dropped
+for _kind, _read, _sizes, _suffix in (
+    ("f16", _normal_f16, _HALF, ""),
+    ("bf16", _normal_bf16, _HALF, "_1k"),
+    ("bf16", _normal_bf16, _NARROW, ""),
+):
+    _family(_kind, _read, np.float32, _sizes, targets=(_CDNA2,), suffix=_suffix, finish=flushed)
 
 for _shape, _names in (
     (Shape(16, 16, 4), ("v_mfma_f64_16x16x4f64", "v_mfma_f64_16x16x4_f64")),
