@@ -19,10 +19,13 @@ import kernelarena
 _LET_GO = 2.0
 """Seconds for a killed process to end. One that is inside a driver ends when the driver lets it go, if ever."""
 _RUN = (
-    "import sys; sys.path[:] = filter(None, sys.path); import runpy; "
-    "runpy.run_module(sys.argv.pop(1), run_name='__main__', alter_sys=True)"
+    "import ctypes, os, signal, sys; sys.path[:] = filter(None, sys.path); "
+    "ctypes.CDLL(None).prctl(1, signal.SIGKILL); "  # PR_SET_PDEATHSIG
+    "os.getppid() == int(sys.argv.pop(1)) or os._exit(1); "
+    "import runpy; runpy.run_module(sys.argv.pop(1), run_name='__main__', alter_sys=True)"
 )
-"""What ``-m`` does, without the working directory, also where Python does not know ``PYTHONSAFEPATH`` (3.10)."""
+"""What ``-m`` does, without the working directory, also where Python does not know ``PYTHONSAFEPATH`` (3.10); and an
+end with the process that asks, also where that is interrupted before it has taken note that it started one."""
 
 
 def environment() -> dict[str, str]:
@@ -34,7 +37,7 @@ def environment() -> dict[str, str]:
 
 def command(module: str, order: Mapping[str, Any]) -> list[str]:
     """Return what runs a module with an order, in JSON, as its argument."""
-    return [sys.executable, "-c", _RUN, module, json.dumps(order)]
+    return [sys.executable, "-c", _RUN, str(os.getpid()), module, json.dumps(order)]
 
 
 class Question:

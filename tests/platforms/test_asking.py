@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -62,3 +64,17 @@ def test_the_working_folder_is_no_place_to_import_from(module, tmp_path: Path, m
     monkeypatch.chdir(there)
     with Question(module("print('{}')"), {}, 30, environment()) as question:
         assert question.answer() == {}
+
+
+def test_it_ends_with_the_process_that_asks(module, tmp_path: Path) -> None:
+    """Whoever is interrupted while starting one has no means to end it."""
+    file = tmp_path / "answering"
+    name = module(f"open({str(file)!r}, 'w').write(str(os.getpid()))\nwhile True: time.sleep(1)")
+    script = (
+        "import pathlib, subprocess, time; from kernelarena.platforms import asking\n"
+        f"file = pathlib.Path({str(file)!r})\n"
+        f"subprocess.Popen(asking.command({name!r}, {{}}))\n"
+        "while not (file.exists() and file.read_text()): time.sleep(0.01)\n"
+    )
+    subprocess.run([sys.executable, "-c", script], env=environment(), check=True, timeout=60)
+    assert gone(int(file.read_text()))
