@@ -24,7 +24,8 @@ _UNSUPPORTED = (
     _pattern(r"num_ctas > 1 (?:requires|not supported)[^\n.]*"),
     _pattern(r"clc=True requires[^\n.]*"),
     _pattern(r"(?:could(?:n't| not) allocate (?:in|out)put (?:register|reg) for constraint|invalid instruction"
-             r"|invalid (?:operand|constraint) [^\n]*inline asm|unknown (?:register|constraint))[^\n]*",
+             r"|invalid (?:operand|constraint) [^\n]*inline asm|invalid (?:in|out)put constraint '[^\n]*' in asm"
+             r"|unknown (?:register|constraint))[^\n]*",
              "inline assembly of another chip: {0}"),
     _pattern(r"module '?(triton\.language[\w.]*)'? has no attribute '?(\w+)'?",
              "this toolchain has no {1}.{2} (any more)"),
@@ -35,6 +36,7 @@ _UNSUPPORTED = (
     _pattern(r"[^\n]*\b(?:is|are) (?:not|only) supported (?:on|by|for|in)\b[^\n]*"),
     _pattern(r"[^\n]*instruction not supported on this (?:GPU|target)[^\n]*"),
     _pattern(r"[^\n]*not supported on \.target[^\n]*"),
+    _pattern(r"[^\n]*'\w+' needs target feature [^\n]*"),
     _pattern(r"[^\n]*requires (?:\.target )?sm_\d+\w* or higher[^\n]*"),
     _pattern(r"[^\n]*input_precision must be one of[^\n]*"),
 )  # fmt: skip
@@ -43,6 +45,8 @@ _EXHAUSTED = (
     _pattern(r"[^\n]*(?:ran out of registers|local memory [^\n]*exceeds|uses too much shared data)[^\n]*"),
     _pattern(r"out of resource: [^\n]*"),
 )
+_NO_MEMORY = re.compile(r"OutOfMemory|MemoryAllocation|^MemoryError$")
+"""What errors are called that say so: exceptions, and codes of a runtime."""
 
 
 def compile_reason(message: str, log: str = "") -> tuple[Reason, str]:
@@ -70,7 +74,8 @@ def host_reason(kind: str, message: str) -> tuple[Reason, str]:
         match = pattern.expression.search(message)
         if match is not None and kind in ("AttributeError", "ImportError", "ValueError", "NotImplementedError"):
             return Reason.UNSUPPORTED_FEATURE, _line(pattern.detail.format(match[0], *match.groups()))
-    return Reason.LAUNCH_ERROR, f"the host code raises {kind}" + (f": {_line(message)}" if message else "")
+    reason = Reason.OUT_OF_MEMORY if _NO_MEMORY.search(kind) else Reason.LAUNCH_ERROR
+    return reason, f"the host code raises {kind}" + (f": {_line(message)}" if message else "")
 
 
 def _telling(message: str, log: str) -> str:

@@ -17,6 +17,9 @@ UNSUPPORTED = Reason.UNSUPPORTED_FEATURE
          UNSUPPORTED, "type fp8e4b8 not supported in this architecture. The supported fp8 dtypes are (\"a\")"),
         ("PassManager::run failed", "error: couldn't allocate output register for constraint 'f'", UNSUPPORTED,
          "inline assembly of another chip: couldn't allocate output register for constraint 'f'"),
+        ("invalid output constraint '=f' in asm", "", UNSUPPORTED,
+         "inline assembly of another chip: invalid output constraint '=f' in asm"),
+        ("'__builtin_of_a_chip' needs target feature fp8-insts", "", UNSUPPORTED, "needs target feature fp8-insts"),
         ("", "LLVM ERROR: Cannot select: intrinsic %llvm.nvvm.x", UNSUPPORTED,
          "the chip has no instruction for it: Cannot select: intrinsic %llvm.nvvm.x"),
         ("AttributeError(\"module 'triton.language' has no attribute 'make_block_ptr'\")", "", UNSUPPORTED,
@@ -41,6 +44,11 @@ def test_compilers(message, log, reason, said):
 def test_host_code():
     assert host_reason("AssertionError", "") == (Reason.LAUNCH_ERROR, "the host code raises AssertionError")
     assert host_reason("ValueError", "a\nb")[1] == "the host code raises ValueError: a b"
+    for kind in ("MemoryError", "OutOfMemoryError", "hipErrorOutOfMemory", "cudaErrorMemoryAllocation"):
+        assert host_reason(kind, "it returned 2") == (
+            Reason.OUT_OF_MEMORY,
+            f"the host code raises {kind}: it returned 2",
+        )
     reason, detail = host_reason("AttributeError", "module 'triton.language' has no attribute 'advance'")
     assert (reason, detail) == (UNSUPPORTED, "this toolchain has no triton.language.advance (any more)")
     assert host_reason("AttributeError", "'Tensor' object has no attribute 'x'")[0] is Reason.LAUNCH_ERROR
