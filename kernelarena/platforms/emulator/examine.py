@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from kernelarena.platforms.emulator.assembly.operands import EXEC, VECTOR
-from kernelarena.platforms.emulator.carries import Undefined
 from kernelarena.platforms.emulator.fault import FaultKind
 from kernelarena.platforms.emulator.instruction import Instruction
-from kernelarena.platforms.emulator.lanes import Array
+from kernelarena.platforms.emulator.lanes import LANES
 from kernelarena.platforms.emulator.memory import AccessError
-from kernelarena.platforms.emulator.shadow import Shadow, as_mask_words
+from kernelarena.platforms.emulator.shadow import Shadow, ShadowView
 from kernelarena.platforms.emulator.state import Group
 from kernelarena.platforms.emulator.waits import Waits
 
@@ -46,12 +47,18 @@ class Examiner:
         if self._waits.due:
             for register in instruction.touches:
                 self._check_arrived(register, group)
-        sources = [self._shadow.undefined(group, register) for register in instruction.reads]
-        undefined: Undefined = None
-        if any(source is not None for source in sources):
-            self._check_vital(instruction, sources, group)
-            undefined = instruction.carry(group, sources)
-        self._define(instruction, group, undefined)
+        self._check_vital(instruction, group)
+        view = ShadowView(self._shadow, group)
+        if instruction.shade is not None:
+            instruction.shade(view, group)
+        else:
+            for register in instruction.writes:
+                self._shadow.define(group, register, None, group.exec)
+        self.free(instruction.writes)
+
+    def view(self, group: Group) -> ShadowView:
+        """Return the undefined bits of a group's registers."""
+        return ShadowView(self._shadow, group)
 
     def _check_arrived(self, register: int, group: Group) -> None:
         waiting = self._waits.outstanding(group, register)
@@ -60,53 +67,24 @@ class Examiner:
             words = f"{named(register)} is used before s_waitcnt {queue} says that it has been loaded"
             raise RegisterError(FaultKind.MISSING_WAIT, int(np.flatnonzero(waves)[0]) * 64, words)
 
-    def _check_vital(self, instruction: Instruction, sources: list[Undefined], group: Group) -> None:
-        for register, bits in zip(instruction.reads, sources, strict=True):
-            if bits is None or register not in instruction.vital:
+    def _check_vital(self, instruction: Instruction, group: Group) -> None:
+        for register, vital in instruction.vital.items():
+            bits = self._shadow.undefined(group, register)
+            if bits is None:
                 continue
-            wrong = np.broadcast_to(bits & np.uint32(instruction.vital[register]) != 0, (group.count, 64))
+            wrong = np.broadcast_to(bits & np.uint32(vital) != 0, (group.count, LANES))
             if register >= VECTOR:
                 wrong = wrong & group.exec
             if wrong.any():
                 words = f"{named(register)} is used, and nothing has written it"
                 raise RegisterError(FaultKind.UNINITIALISED_REGISTER, int(np.flatnonzero(wrong)[0]), words)
 
-    def _define(self, instruction: Instruction, group: Group, undefined: Undefined) -> None:
-        scalars = [register for register in instruction.writes if register < VECTOR]
-        words = self._scalar_words(instruction, group, undefined, scalars)
-        for register in instruction.writes:
-            if self._shadow.knows(register) and undefined is None:
-                self._settle(register)
-                continue
-            if register < VECTOR:
-                self._shadow.define(group, register, words.get(register), None)
-            else:
-                mask = None if instruction.unit == "matrix" else group.exec
-                bits = None if undefined is None else np.broadcast_to(undefined, (group.count, 64))
-                self._shadow.define(group, register, bits, mask)
-            self._settle(register)
-
     def _settle(self, register: int) -> None:
         if self._shadow.knows(register) and register not in self._waits.due:
             self.doubtful.discard(register)
 
-    @staticmethod
-    def _scalar_words(
-        instruction: Instruction, group: Group, undefined: Undefined, scalars: list[int]
-    ) -> dict[int, Array]:
-        """Return the undefined bits of the scalar registers that are written."""
-        if undefined is None or not scalars:
-            return {}
-        if instruction.unit == "vector" and len(scalars) >= 2:
-            low, high = as_mask_words(
-                undefined & np.where(group.exec, np.uint32(0xFFFF_FFFF), np.uint32(0)), group.count
-            )
-            return {register: (low, high)[register & 1] for register in scalars}
-        one = np.broadcast_to(undefined, (group.count, undefined.shape[-1]))[:, 0]
-        return dict.fromkeys(scalars, one)
-
-    def free(self, registers: set[int]) -> None:
-        """Take note that registers have arrived."""
+    def free(self, registers: Iterable[int]) -> None:
+        """Look again at registers that may no longer be in doubt."""
         for register in registers:
             self._settle(register)
 

@@ -7,13 +7,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from kernelarena.platforms.emulator.assembly import Statement
-from kernelarena.platforms.emulator.carries import Carry, wholly
 
 if TYPE_CHECKING:
     from kernelarena.platforms.emulator.batch import Batch
+    from kernelarena.platforms.emulator.shadow import ShadowView
     from kernelarena.platforms.emulator.state import Group
 
 Step = Callable[["Group"], None]
+Shade = Callable[["ShadowView", "Group"], None]
 Reach = Callable[["Batch", "Group"], None]
 
 
@@ -36,8 +37,8 @@ class Instruction:
         bits of them: one that nothing has written is a fault there, while elsewhere it makes the result undefined.
     reach
         What it does to a batch, instead of ``step``: memory, branches.
-    carry
-        How undefined bits of sources become undefined bits of the result.
+    shade
+        Notes which bits of the results are undefined; None where all of them are defined.
     ends_block
         Whether the waves may be elsewhere afterwards.
     """
@@ -49,7 +50,7 @@ class Instruction:
     writes: tuple[int, ...] = ()
     vital: dict[int, int] = field(default_factory=dict)
     reach: Reach | None = None
-    carry: Carry = wholly
+    shade: Shade | None = None
     ends_block: bool = False
 
     @property

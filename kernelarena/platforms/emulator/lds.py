@@ -12,7 +12,7 @@ from kernelarena.platforms.emulator.fault import FaultKind
 from kernelarena.platforms.emulator.lanes import Array
 from kernelarena.platforms.emulator.memory import AccessError, Allocation, gathered, scattered
 
-_MANY, _ATOMIC = 255, 254
+_MANY, _ATOMIC, _ALIKE = 255, 254, 253
 _GROUP, _WAVE, _ADDRESS = 40, 32, 0xFFFF_FFFF
 _BYTES = np.uint32(0x01010101)  # spreads a byte over a word
 
@@ -59,7 +59,6 @@ class LocalMemory:
             For an access out of bounds, of what nobody wrote, or in a race.
         """
         offsets, waves = self._offsets(places, size)
-        self._check_written(offsets, places, size)
         if self._shared:
             self._note_reads(offsets, waves, places, size)
         return self._gather(offsets, size, self._data)
@@ -68,9 +67,20 @@ class LocalMemory:
         """Write ``uint32[n, max(1, size // 4)]``; see ``read``."""
         offsets, waves = self._offsets(places, size)
         if self._shared:
-            self._note_writes(offsets, waves, places, size)
-        self._scatter(offsets, size, self._data, values)
+            self._write_in_turn(offsets, waves, places, values, size)
+        else:
+            self._scatter(offsets, size, self._data, values)
         self._scatter(offsets, size, self._written, np.full_like(values, _BYTES))
+
+    def undefined(self, places: Array, size: int) -> Array:
+        """Return the bits of what ``read`` returns that nobody has written."""
+        found = self._gather(self._offsets(places, size)[0], size, self._written)
+        return (found ^ self._full(size)) * np.uint32(255)
+
+    def undefine(self, places: Array, undefined: Array, size: int) -> None:
+        """Take note that what was just written holds undefined bits: their bytes count as not written."""
+        octets = np.ascontiguousarray(undefined).view(np.uint8) == 0
+        self._scatter(self._offsets(places, size)[0], size, self._written, octets.view(np.uint32))
 
     def read_for_update(self, places: Array, size: int) -> Array:
         """Read what an atomic operation is about to replace; atomic operations of different waves do not race."""
@@ -110,14 +120,27 @@ class LocalMemory:
         if (again != mine).any():
             self._scatter(offsets, size, self._reader, np.where(again != mine, many, again))
 
-    def _note_writes(self, offsets: Array, waves: Array, places: Array, size: int) -> None:
+    def _write_in_turn(self, offsets: Array, waves: Array, places: Array, values: Array, size: int) -> None:
+        """Write, and look for waves in each other's way.
+
+        Several waves that write the same value race to no effect, and compilers have them do so.
+        """
         mine = self._own(waves, size)
+        values = values & np.uint32((1 << 8 * min(size, 4)) - 1)
+        changes = self._gather(offsets, size, self._data) != values
         writer, reader = self._gather(offsets, size, self._writer), self._gather(offsets, size, self._reader)
-        self._no_race(_foreign(writer, mine), places, size, "writes", "which another wave has written")
-        self._no_race(_foreign(reader, mine), places, size, "writes", "which another wave has read")
+        written = _foreign(writer, mine)
+        self._no_race(written & changes, places, size, "writes", "which another wave has written")
+        self._no_race(_foreign(reader, mine) & changes, places, size, "writes", "which another wave has read")
+        self._scatter(offsets, size, self._data, values)
         self._scatter(offsets, size, self._writer, mine)
-        again = self._gather(offsets, size, self._writer)
-        self._no_race(again != mine, places, size, "writes", "as another wave does")
+        together = self._gather(offsets, size, self._writer) != mine
+        if together.any():
+            different = self._gather(offsets, size, self._data) != values
+            self._no_race(together & different, places, size, "writes", "as another wave does")
+        if together.any() or written.any():
+            alike = np.uint32(_ALIKE) * self._full(size)
+            self._scatter(offsets, size, self._writer, np.where(together | written, alike, mine))
 
     def _no_race(self, foreign: Array, places: Array, size: int, does: str, other: str) -> None:
         if foreign.any():
@@ -160,13 +183,14 @@ def _foreign(noted: Array, mine: Array) -> Array:
     """Return where some byte of a word was noted for another wave."""
     if not noted.any():
         return np.zeros(noted.shape, np.bool_)
-    different = (noted != 0) & (noted != mine)
+    alike = np.uint32(_ALIKE) * _BYTES
+    different = (noted != 0) & (noted != mine) & (noted != alike)
     if not different.any():
         return different
     # A word may hold bytes of this wave and bytes that nobody touched.
     octets = np.ascontiguousarray(noted).view(np.uint8)
     own = np.ascontiguousarray(mine).view(np.uint8)
-    return ((octets != 0) & (octets != own)).reshape(*noted.shape, 4).any(axis=-1)
+    return ((octets != 0) & (octets != own) & (octets != _ALIKE)).reshape(*noted.shape, 4).any(axis=-1)
 
 
 def _named(place: int, size: int) -> str:

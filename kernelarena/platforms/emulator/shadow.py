@@ -58,13 +58,17 @@ class Shadow:
             Lanes that are written, None for all of them (and for scalar registers).
         """
         whole = group.count == len(self._state.condition)
+        if undefined is not None and not undefined.any():
+            undefined = None
+        if undefined is None and self.knows(register):
+            return
         if undefined is None and whole and (mask is None or group.full):
             self._never.discard(register)
             self._partly.pop(register, None)
             return
         bits = self._bits(register)
         new = np.uint32(0) if undefined is None else undefined
-        if register >= VECTOR and mask is not None:
+        if register >= VECTOR and mask is not None and not (mask is group.exec and group.full):
             bits[group.take] = np.where(mask, new, bits[group.take])
         else:
             bits[group.take] = new
@@ -84,8 +88,67 @@ class Shadow:
         return found
 
 
-def as_mask_words(undefined: Array, count: int) -> tuple[Array, Array]:
-    """Return lanes' undefined bits as those of the two scalar registers that hold a mask of lanes."""
-    lanes = np.broadcast_to(undefined != 0, (count, LANES))
-    words = packed(lanes)[:, None].view(np.uint32)
-    return words[:, 0], words[:, 1]
+class ShadowView:
+    """The undefined bits of a group's registers, read and written as the registers themselves are.
+
+    Whatever moves registers about (sources, destinations, moves between lanes) works on this as on a ``Group``.
+
+    Parameters
+    ----------
+    shadow
+        Of the batch.
+    group
+        The group.
+    """
+
+    def __init__(self, shadow: Shadow, group: Group) -> None:
+        self._shadow = shadow
+        self.group = group
+        self.count = group.count
+        self.exec = group.exec
+        self.full = group.full
+
+    def vector(self, register: int) -> Array:
+        """Return undefined bits, ``uint32[waves, 64]``."""
+        found = self._shadow.undefined(self.group, register)
+        return np.broadcast_to(np.uint32(0) if found is None else found, (self.count, LANES))
+
+    def scalar(self, register: int) -> Array:
+        """Return undefined bits, ``uint32[waves]``."""
+        found = self._shadow.undefined(self.group, register)
+        return np.zeros(self.count, np.uint32) if found is None else np.broadcast_to(found, (self.count, 1))[:, 0]
+
+    def pair(self, register: int) -> Array:
+        """Return undefined bits of two scalar registers, ``uint64[waves]``."""
+        high = self.scalar(register + 1).astype(np.uint64) << np.uint64(32)
+        return self.scalar(register).astype(np.uint64) | high
+
+    def set_vector(self, register: int, bits: Array, mask: Array | None = None) -> None:
+        """Write in the lanes of EXEC, or of a mask."""
+        self._shadow.define(self.group, register, bits, self.exec if mask is None else mask)
+
+    def set_whole_vector(self, register: int, bits: Array) -> None:
+        """Write every lane."""
+        self._shadow.define(self.group, register, bits, None)
+
+    def set_scalar(self, register: int, bits: Array) -> None:
+        """Write a scalar register."""
+        self._shadow.define(self.group, register, bits, None)
+
+    def set_pair(self, register: int, bits: Array) -> None:
+        """Write two scalar registers."""
+        self.set_scalar(register, (bits & np.uint64(_ALL)).astype(np.uint32))
+        self.set_scalar(register + 1, (bits >> np.uint64(32)).astype(np.uint32))
+
+    def set_mask(self, register: int, mask: Array) -> None:
+        """Write lanes' booleans into a pair of scalar registers."""
+        self.set_pair(register, packed(np.broadcast_to(mask, (self.count, LANES))))
+
+    @property
+    def condition(self) -> Array:
+        """Whether SCC is undefined."""
+        return self.scalar(SCC) != 0
+
+    @condition.setter
+    def condition(self, value: Array) -> None:
+        self.set_scalar(SCC, np.where(value, _ALL, np.uint32(0)))

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from kernelarena.platforms.emulator.assembly import Constant, Register, Statement
 from kernelarena.platforms.emulator.assembly.operands import VECTOR
-from kernelarena.platforms.emulator.carries import Undefined
 from kernelarena.platforms.emulator.fault import Unsupported
-from kernelarena.platforms.emulator.instruction import Instruction
+from kernelarena.platforms.emulator.instruction import WHOLE, Instruction
 from kernelarena.platforms.emulator.instructions.kinds import KINDS
 from kernelarena.platforms.emulator.lanes import LANES, Array
+from kernelarena.platforms.emulator.shadow import ShadowView
 from kernelarena.platforms.emulator.state import Group
 from kernelarena.platforms.emulator.units.scalar import scalar_reader
+
+Registers = Group | ShadowView
+Move = Callable[[Any, Group], None]
+"""Moves registers, or their undefined bits; the group says which lanes."""
 
 
 def _read_first(statement: Statement) -> Instruction:
@@ -43,50 +48,38 @@ def _read_lane(statement: Statement) -> Instruction:
 def _read(
     statement: Statement, target: Register, source: Register, lane: Callable[[Group], Array], selects: tuple[int, ...]
 ) -> Instruction:
-    def step(group: Group) -> None:
-        group.set_scalar(target.first, group.vector(source.first)[np.arange(group.count), lane(group)])
+    def move(registers: Registers, group: Group) -> None:
+        registers.set_scalar(target.first, registers.vector(source.first)[np.arange(group.count), lane(group)])
 
-    def carry(group: Group, sources: Sequence[Undefined]) -> Undefined:
-        if sources[0] is None:
-            return None
-        bits = np.broadcast_to(sources[0], (group.count, LANES))
-        return bits[np.arange(group.count), lane(group)][:, None]
-
-    vital = dict.fromkeys(selects, 0xFFFF_FFFF)
-    return Instruction(statement, "lanes", step, (source.first, *selects), target.all, vital, carry=carry)
+    return _moving(statement, move, (source.first, *selects), target.all, dict.fromkeys(selects, WHOLE))
 
 
 def _write_lane(statement: Statement) -> Instruction:
     (target,) = _registers(statement, 1)
     value = scalar_reader(statement.operands[1], KINDS["u32"], statement)
     chooser = scalar_reader(statement.operands[2], KINDS["u32"], statement)
+    constant = isinstance(statement.operands[1].value, Constant)
 
-    def chosen(group: Group) -> Array:
+    def move(registers: Registers, group: Group) -> None:  # whatever EXEC says
         lane = np.broadcast_to(chooser(group) & np.uint32(LANES - 1), (group.count,))
-        return lane[:, None] == np.arange(LANES)
-
-    def step(group: Group) -> None:  # whatever EXEC says
-        group.set_vector(target.first, np.broadcast_to(value(group)[:, None], (group.count, LANES)), chosen(group))
-
-    def carry(group: Group, sources: Sequence[Undefined]) -> Undefined:
-        if sources[0] is None:
-            return None
-        return np.where(chosen(group), np.uint32(0), sources[0])
+        chosen = lane[:, None] == np.arange(LANES)
+        given = value(registers)[:, None] if registers is group or not constant else np.zeros((1, 1), np.uint32)
+        registers.set_vector(target.first, np.broadcast_to(given, (group.count, LANES)), chosen)
 
     others = [number for one in statement.operands[1:] if isinstance(one.value, Register) for number in one.value.all]
-    return Instruction(statement, "matrix", step, (target.first, *others), target.all, carry=carry)
+    return _moving(statement, move, tuple(others), target.all)
 
 
 def _swap(statement: Statement) -> Instruction:
     first, second = _registers(statement, 2)
 
-    def step(group: Group) -> None:
-        kept = group.vector(first.first).copy()
-        group.set_vector(first.first, group.vector(second.first))
-        group.set_vector(second.first, kept)
+    def move(registers: Registers, group: Group) -> None:
+        kept = registers.vector(first.first).copy()
+        registers.set_vector(first.first, registers.vector(second.first))
+        registers.set_vector(second.first, kept)
 
     both = (first.first, second.first)
-    return Instruction(statement, "lanes", step, both, both)
+    return _moving(statement, move, both, both)
 
 
 def _permuted_swap(width: int) -> Callable[[Statement], Instruction]:
@@ -97,15 +90,26 @@ def _permuted_swap(width: int) -> Callable[[Statement], Instruction]:
     def decode(statement: Statement) -> Instruction:
         first, second = _registers(statement, 2)
 
-        def step(group: Group) -> None:
-            a, b = group.vector(first.first).copy(), group.vector(second.first).copy()
-            group.set_vector(first.first, np.where(odd, b[:, partner], a))
-            group.set_vector(second.first, np.where(odd, b, a[:, partner]))
+        def move(registers: Registers, group: Group) -> None:
+            a, b = registers.vector(first.first).copy(), registers.vector(second.first).copy()
+            registers.set_vector(first.first, np.where(odd, b[:, partner], a))
+            registers.set_vector(second.first, np.where(odd, b, a[:, partner]))
 
         both = (first.first, second.first)
-        return Instruction(statement, "lanes", step, both, both)
+        return _moving(statement, move, both, both)
 
     return decode
+
+
+def _moving(
+    statement: Statement,
+    move: Move,
+    reads: tuple[int, ...],
+    writes: tuple[int, ...],
+    vital: dict[int, int] | None = None,
+) -> Instruction:
+    """Return an instruction that moves undefined bits as it moves others."""
+    return Instruction(statement, "lanes", lambda group: move(group, group), reads, writes, vital or {}, shade=move)
 
 
 def _registers(statement: Statement, count: int) -> list[Register]:

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-
 import numpy as np
 
 from kernelarena.platforms.emulator.assembly import Operand, Register, Statement
 from kernelarena.platforms.emulator.batch import Batch
-from kernelarena.platforms.emulator.carries import Undefined, nothing
 from kernelarena.platforms.emulator.fault import Unsupported
 from kernelarena.platforms.emulator.instruction import Instruction, vital
 from kernelarena.platforms.emulator.instructions.atomic import LOCAL as ATOMICS
 from kernelarena.platforms.emulator.lanes import LANES, Array
 from kernelarena.platforms.emulator.lds import cells
+from kernelarena.platforms.emulator.shadow import ShadowView
 from kernelarena.platforms.emulator.state import Group
 from kernelarena.platforms.emulator.units import transfer
 from kernelarena.platforms.emulator.units.swizzle import swizzled_lanes
@@ -90,21 +88,14 @@ def _read(statement: Statement, width: Width, offsets: list[int]) -> Instruction
         ]
         for number, values in enumerate(found):
             width.into(group, target + number * width.registers, values)
+        for number, offset in enumerate(offsets):
+            undefined = transfer.load(batch.local.undefined, batch.places(group, base + offset), group.exec, width.size)
+            if undefined.any():
+                width.into(batch.examiner.view(group), target + number * width.registers, undefined)
         batch.waits.issue(group, LOCAL, targets)
 
-    # Half of a register that stays: what was undefined in it stays undefined, and the rest is not.
-    carry = _kept_half(width) if width.half else nothing
     reads = (address, target) if width.half else (address,)
-    return Instruction(statement, "lds", None, reads, targets, vital([address]), read, carry)
-
-
-def _kept_half(width: Width) -> Callable[[Group, Sequence[Undefined]], Undefined]:
-    kept = np.uint32(0xFFFF if width.half == "hi" else 0xFFFF_0000)
-
-    def carry(group: Group, sources: Sequence[Undefined]) -> Undefined:
-        return None if sources[1] is None else sources[1] & kept
-
-    return carry
+    return Instruction(statement, "lds", None, reads, targets, vital([address]), read)
 
 
 def _write(statement: Statement, width: Width, offsets: list[int]) -> Instruction:
@@ -118,11 +109,13 @@ def _write(statement: Statement, width: Width, offsets: list[int]) -> Instructio
             values = width.taken(transfer.gather_registers(group, first, width.registers))
             places = batch.places(group, base + offset)
             transfer.store(batch.local.write, places, values, group.exec, width.size)
+            if not batch.examiner.doubtful.isdisjoint(range(first, first + width.registers)):
+                undefined = transfer.gather_registers(batch.examiner.view(group), first, width.registers)
+                transfer.store(batch.local.undefine, places, width.taken(undefined), group.exec, width.size)
         batch.waits.issue(group, LOCAL, ())
 
     sources = [number for first in data for number in range(first, first + width.registers)]
-    acted_on = vital(sources, width.bits) | vital([address])
-    return Instruction(statement, "lds", None, (address, *sources), (), acted_on, write)
+    return Instruction(statement, "lds", None, (address, *sources), (), vital([address]), write)
 
 
 def _read_transposed(statement: Statement, elements: int, offset: int) -> Instruction:
@@ -143,7 +136,7 @@ def _read_transposed(statement: Statement, elements: int, offset: int) -> Instru
         transfer.scatter_registers(group, target, columns.reshape(group.count, LANES, 2))
         batch.waits.issue(group, LOCAL, (target, target + 1))
 
-    return Instruction(statement, "lds", None, (address,), (target, target + 1), vital([address]), read, nothing)
+    return Instruction(statement, "lds", None, (address,), (target, target + 1), vital([address]), read)
 
 
 def _permute(statement: Statement) -> Instruction:
@@ -173,14 +166,12 @@ def _permute(statement: Statement) -> Instruction:
         group.set_vector(target, moved(group, group.vector(data)))
         batch.waits.issue(group, LOCAL, (target,))
 
-    def carry(group: Group, sources: Sequence[Undefined]) -> Undefined:
-        if sources[-1] is None:
-            return None
-        return moved(group, np.broadcast_to(sources[-1], (group.count, LANES)))
+    def shade(view: ShadowView, group: Group) -> None:
+        view.set_vector(target, moved(group, view.vector(data)))
 
     acted_on = {} if swizzles else vital([chooser])
     reads = (data,) if swizzles else (chooser, data)
-    return Instruction(statement, "lds", None, reads, (target,), acted_on, move, carry)
+    return Instruction(statement, "lds", None, reads, (target,), acted_on, move, shade)
 
 
 def _atomic(statement: Statement, form: str, offset: int) -> Instruction:
@@ -211,7 +202,7 @@ def _atomic(statement: Statement, form: str, offset: int) -> Instruction:
 
     targets = tuple(range(target, target + words)) if returns else ()
     reads = (address, *(number for first in data for number in range(first, first + words)))
-    return Instruction(statement, "lds", None, reads, targets, vital(reads), operate, nothing)
+    return Instruction(statement, "lds", None, reads, targets, vital(reads), operate)
 
 
 def _vector(operand: Operand, statement: Statement) -> int:

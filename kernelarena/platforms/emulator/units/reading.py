@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -12,11 +13,13 @@ from kernelarena.platforms.emulator.assembly.operands import SCC, VECTOR
 from kernelarena.platforms.emulator.fault import Unsupported
 from kernelarena.platforms.emulator.instructions.kinds import Kind
 from kernelarena.platforms.emulator.lanes import Array, unpacked
+from kernelarena.platforms.emulator.shadow import ShadowView
 from kernelarena.platforms.emulator.state import Group
 from kernelarena.platforms.emulator.units.constants import constant_bits
 from kernelarena.platforms.emulator.units.dpp import LaneMove
 
-Reader = Callable[[Group], Array]
+Reader = Callable[[Any], Array]
+"""Takes a group, or a view of its undefined bits."""
 
 _SELECTIONS = {
     "BYTE_0": (0, 8), "BYTE_1": (8, 8), "BYTE_2": (16, 8), "BYTE_3": (24, 8), "WORD_0": (0, 16), "WORD_1": (16, 16),
@@ -43,7 +46,23 @@ class Source:
     position: int
 
 
-def vector_reader(source: Source, statement: Statement, move: LaneMove | None, flushes: bool) -> Reader:
+@dataclass(frozen=True)
+class Reading:
+    """How a source is read.
+
+    Attributes
+    ----------
+    value
+        In the dtype of its kind.
+    bits
+        As unsigned integers of its width, before modifiers of sign: what the value's bits are taken from.
+    """
+
+    value: Reader
+    bits: Reader
+
+
+def vector_reader(source: Source, statement: Statement, move: LaneMove | None, flushes: bool) -> Reading:
     """Return what reads a source of a vector instruction, broadcastable to ``[waves, 64]`` (and the kind's parts).
 
     Raises
@@ -53,17 +72,17 @@ def vector_reader(source: Source, statement: Statement, move: LaneMove | None, f
     """
     operand, kind = source.operand, source.kind
     if kind.name in ("mask", "vcc"):
-        return mask_reader(operand, statement)
+        mask = mask_reader(operand, statement)
+        return Reading(mask, mask)
     read = raw_reader(operand, kind, statement)
     if move is not None and source.position == 0:
         read = _moved(read, move)
     if kind.name == "mix":
-        return _mixed(source, statement, read)
+        return Reading(_mixed(source, statement, read), read)
     if statement.encoding == "sdwa":
         read = _selected(source, statement, read)
-    elif kind.bits == 16 and not kind.parts and "op_sel" in statement.modifiers:
-        if statement.bits("op_sel", 4)[source.position]:
-            read = _shifted_down(read)
+    elif kind.bits == 16 and not kind.parts and source.position >= 0 and statement.bits("op_sel", 4)[source.position]:
+        read = _shifted_down(read)
     return _shown(source, statement, read, flushes)
 
 
@@ -75,7 +94,8 @@ def mask_reader(operand: Operand, statement: Statement) -> Reader:
         return lambda group: unpacked(group.pair(first))
     if isinstance(value, Constant) and isinstance(value.value, int):
         bits = unpacked(np.array([value.value & 0xFFFF_FFFF_FFFF_FFFF], np.uint64))
-        return lambda group: bits
+        defined = np.zeros_like(bits)
+        return lambda group: defined if isinstance(group, ShadowView) else bits
     raise Unsupported(statement.text)
 
 
@@ -85,7 +105,8 @@ def raw_reader(operand: Operand, kind: Kind, statement: Statement) -> Reader:
     if isinstance(value, Constant):
         dtype = np.uint64 if kind.registers == 2 else np.uint32
         bits = np.array([[constant_bits(value.value, kind)]], dtype)
-        return lambda group: bits
+        defined = np.zeros_like(bits)
+        return lambda group: defined if isinstance(group, ShadowView) else bits
     if not isinstance(value, Register):
         raise Unsupported(statement.text)
     first = value.first
@@ -158,53 +179,52 @@ def _signed(value: Array, absolute: bool, negated: bool) -> Array:
     return np.negative(value) if negated else value
 
 
-def _shown(source: Source, statement: Statement, read: Reader, flushes: bool) -> Reader:
+def _shown(source: Source, statement: Statement, read: Reader, flushes: bool) -> Reading:
     """Read bits, apply the modifiers of sign, and show them in the kind's dtype."""
     kind, operand = source.kind, source.operand
     clear, flip = _sign_bits(source, statement)
-    if (operand.negated or operand.absolute or any(flip)) and not kind.sign:
+    changed = clear or any(flip)
+    if changed and not kind.sign:
         raise Unsupported(statement.text)
-    show = _packed_view(source, statement) if kind.parts else _plain_view(kind)
-    bits = np.dtype(f"u{kind.dtype.itemsize}").type
-    keep = bits(~(kind.sign if clear else 0) & ((1 << kind.bits) - 1))
-    flips = np.array([kind.sign if one else 0 for one in flip], bits)
+    split = _packed_view(source, statement) if kind.parts else _plain_view(kind)
+    word = np.dtype(f"u{kind.dtype.itemsize}").type
+    keep = word(~(kind.sign if clear else 0) & ((1 << kind.bits) - 1))
+    flips = np.array([kind.sign if one else 0 for one in flip], word)
     toggle = flips if kind.parts else flips[0]
-    unchanged = not clear and not any(flip)
-    unsigned = np.dtype(bits)
+    dtype = kind.dtype
 
-    def shown(group: Group) -> Array:
-        value = show(read(group))
-        if not unchanged:
-            value = ((value.view(unsigned) & keep) ^ toggle).view(kind.dtype)
-        return value
+    def bits(group: Group) -> Array:
+        return split(read(group))
 
-    if unchanged:
-        plain: Reader = lambda group: show(read(group))  # noqa: E731
-    else:
-        plain = shown
-    return (lambda group: flushed(plain(group))) if flushes and kind.flushes else plain
+    def plain(group: Group) -> Array:
+        return split(read(group)).view(dtype)
+
+    def signed(group: Group) -> Array:
+        return ((split(read(group)) & keep) ^ toggle).view(dtype)
+
+    value = signed if changed else plain
+    if flushes and kind.flushes:
+        return Reading(lambda group: flushed(value(group)), bits)
+    return Reading(value, bits)
 
 
 def _sign_bits(source: Source, statement: Statement) -> tuple[bool, list[bool]]:
     operand, position = source.operand, source.position
-    if not source.kind.parts:
+    if not source.kind.parts or position < 0:
         return operand.absolute, [operand.negated]
     low, high = statement.bits("neg_lo", 3)[position], statement.bits("neg_hi", 3)[position]
     return operand.absolute, [operand.negated ^ bool(low), operand.negated ^ bool(high)][: source.kind.parts]
 
 
 def _plain_view(kind: Kind) -> Callable[[Array], Array]:
-    dtype = kind.dtype
-    if kind.bits == 16:
-        return lambda bits: bits.astype(np.uint16).view(dtype)
-    return lambda bits: bits.view(dtype)
+    return (lambda bits: bits.astype(np.uint16)) if kind.bits == 16 else (lambda bits: bits)
 
 
 def _packed_view(source: Source, statement: Statement) -> Callable[[Array], Array]:
     """Return what splits registers into parts, in the order that op_sel and op_sel_hi ask for."""
     kind, position = source.kind, source.position
     order = [statement.bits("op_sel", 3)[position], statement.bits("op_sel_hi", 3, 1)[position]]
-    dtype, parts = kind.dtype, kind.parts
+    dtype, parts = np.dtype(f"u{kind.dtype.itemsize}"), kind.parts
 
     def split(bits: Array) -> Array:
         return np.ascontiguousarray(bits)[..., None].view(dtype).reshape(*bits.shape, parts)

@@ -8,7 +8,6 @@ import numpy as np
 
 from kernelarena.platforms.emulator.assembly import Constant, Operand, Register, Statement
 from kernelarena.platforms.emulator.assembly.operands import EXEC, SCC
-from kernelarena.platforms.emulator.carries import bitwise, wholly
 from kernelarena.platforms.emulator.fault import Unsupported
 from kernelarena.platforms.emulator.instruction import Instruction, Step, vital
 from kernelarena.platforms.emulator.instructions.kinds import KINDS, Kind
@@ -17,8 +16,8 @@ from kernelarena.platforms.emulator.lanes import Array
 from kernelarena.platforms.emulator.state import Group
 from kernelarena.platforms.emulator.units.constants import constant_bits
 from kernelarena.platforms.emulator.units.reading import Reader
+from kernelarena.platforms.emulator.units.scalar_shading import ScalarShading
 
-_BITWISE = ("s_and_", "s_or_", "s_xor_", "s_not_", "s_mov_b", "s_cselect", "s_andn2", "s_orn2", "s_nand", "s_nor")
 ScalarWriter = Callable[[Group, Array], None]
 
 
@@ -38,13 +37,16 @@ def decode_scalar(entry: Entry, statement: Statement) -> Instruction:
         raise Unsupported(statement.text)
     read: list[int] = []
     readers: list[Reader] = []
+    constants: list[bool] = []
     for name in signature.sources:
         if name == "scc":
             readers.append(lambda group: group.condition)
+            constants.append(False)
             read.append(SCC)
             continue
         operand = destinations[0] if name == "dst" else sources.pop(0)
         readers.append(scalar_reader(operand, KINDS[results[0] if name == "dst" else name], statement))
+        constants.append(not isinstance(operand.value, Register))
         read += operand.value.all if isinstance(operand.value, Register) else ()
     written: list[int] = []
     writers: list[ScalarWriter] = []
@@ -57,10 +59,10 @@ def decode_scalar(entry: Entry, statement: Statement) -> Instruction:
         operand = remaining.pop(0)
         writers.append(scalar_writer(operand, KINDS[name], statement))
         written += operand.value.all if isinstance(operand.value, Register) else ()
-    carry = bitwise if entry.mnemonic.startswith(_BITWISE) else wholly
     acted_on = vital(read) if EXEC in written else {}
     step = _step(entry.function, readers, writers)
-    return Instruction(statement, "scalar", step, tuple(read), tuple(written), acted_on, carry=carry)
+    shade = ScalarShading(entry, constants, readers, writers)
+    return Instruction(statement, "scalar", step, tuple(read), tuple(written), acted_on, shade=shade)
 
 
 def scalar_reader(operand: Operand, kind: Kind, statement: Statement) -> Reader:

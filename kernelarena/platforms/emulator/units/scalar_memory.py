@@ -9,7 +9,6 @@ import numpy as np
 from kernelarena.platforms.emulator.assembly import Constant, Register, Statement
 from kernelarena.platforms.emulator.assembly.operands import EXEC
 from kernelarena.platforms.emulator.batch import Batch
-from kernelarena.platforms.emulator.carries import nothing
 from kernelarena.platforms.emulator.fault import FaultKind, Unsupported
 from kernelarena.platforms.emulator.instruction import Instruction, vital
 from kernelarena.platforms.emulator.instructions.kinds import KINDS
@@ -53,7 +52,7 @@ def decode_scalar_memory(statement: Statement) -> Instruction | None:
     chosen = statement.operands[2].value
     reads = (*base.all, *(chosen.all if isinstance(chosen, Register) else ()))
     assert isinstance(chosen, Register | Constant)
-    return Instruction(statement, "memory", None, reads, target.all, vital(reads), load, nothing)
+    return Instruction(statement, "memory", None, reads, target.all, vital(reads), load)
 
 
 def _buffer_load(batch: Batch, descriptor: Descriptor, by: Array, count: int) -> Array:

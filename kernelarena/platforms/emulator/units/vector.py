@@ -10,15 +10,15 @@ import numpy as np
 
 from kernelarena.platforms.emulator.assembly import Operand, Register, Statement
 from kernelarena.platforms.emulator.assembly.operands import EXEC, VCC
-from kernelarena.platforms.emulator.carries import bitwise, wholly
 from kernelarena.platforms.emulator.fault import Unsupported
 from kernelarena.platforms.emulator.instruction import Instruction, Step, vital
 from kernelarena.platforms.emulator.instructions.kinds import KINDS, Signature
 from kernelarena.platforms.emulator.instructions.registry import Entry
 from kernelarena.platforms.emulator.state import Group
 from kernelarena.platforms.emulator.units.dpp import LaneMove
-from kernelarena.platforms.emulator.units.reading import Reader, Source, vector_reader
-from kernelarena.platforms.emulator.units.writing import Target, Writer, vector_writer, write_mask
+from kernelarena.platforms.emulator.units.reading import Reader, Reading, Source, vector_reader
+from kernelarena.platforms.emulator.units.shading import Shading
+from kernelarena.platforms.emulator.units.writing import Target, Writing, vector_writer, write_mask
 
 _OWN = {
     "op_sel", "op_sel_hi", "neg_lo", "neg_hi", "mul", "div", "clamp", "src0_sel", "src1_sel", "dst_sel", "dst_unused",
@@ -26,7 +26,6 @@ _OWN = {
     "row_mirror", "row_half_mirror", "wave_shl", "wave_shr", "wave_rol", "wave_ror",
 }  # fmt: skip
 """Modifiers that are the same for all instructions; others are arguments of the function."""
-_BITWISE = ("v_and_", "v_or_", "v_xor_", "v_not_", "v_mov_b", "v_cndmask", "v_accvgpr", "v_or3_", "v_bfi_", "v_pk_mov_")
 
 
 def decode_vector(entry: Entry, statement: Statement, flushes: bool) -> Instruction:
@@ -53,20 +52,21 @@ def decode_vector(entry: Entry, statement: Statement, flushes: bool) -> Instruct
     if len(destinations) < named or len(sources) != len(signature.written):
         raise Unsupported(statement.text)
     move = LaneMove(statement) if statement.encoding == "dpp" else None
-    readers = _readers(signature, statement, destinations, sources, move, flushes)
-    writers = [
+    readings = _readings(signature, statement, destinations, sources, move, flushes)
+    writings = [
         vector_writer(Target(operand, KINDS[kind]), statement, flushes, len(signature.written))
         for operand, kind in zip(destinations, signature.results, strict=True)
     ]
-    step = _step(_bound(entry.function, statement, signature), readers, writers, move)
+    function = _bound(entry.function, statement, signature)
+    step = _step(function, [reading.value for reading in readings], writings, move)
     written = [number for operand in destinations for number in registers(operand)]
     read = [number for operand in sources for number in registers(operand)]
     if "vcc" in signature.sources:
         read += [VCC, VCC + 1]
-    if "dst" in signature.sources:
+    if "dst" in signature.sources or "dst_unused" in statement.modifiers:
         read += registers(destinations[0])
-    carry = bitwise if entry.mnemonic.startswith(_BITWISE) and statement.encoding != "sdwa" else wholly
-    return Instruction(statement, "vector", step, tuple(read), tuple(written), carry=carry)
+    shade = Shading(entry.mnemonic, function, signature, readings, writings, move)
+    return Instruction(statement, "vector", step, tuple(read), tuple(written), shade=shade)
 
 
 def registers(operand: Operand) -> list[int]:
@@ -74,26 +74,29 @@ def registers(operand: Operand) -> list[int]:
     return list(operand.value.all) if isinstance(operand.value, Register) else []
 
 
-def _readers(
+def _readings(
     signature: Signature, statement: Statement, destinations: tuple[Operand, ...], sources: tuple[Operand, ...],
     move: LaneMove | None, flushes: bool,
-) -> list[Reader]:  # fmt: skip
-    readers: list[Reader] = []
+) -> list[Reading]:  # fmt: skip
+    readings: list[Reading] = []
     position = 0
     for name in signature.sources:
         if name == "op_sel":
-            bits: Any = statement.bits("op_sel", 4)
-            readers.append(lambda group, bits=bits: bits)  # type: ignore[misc]
+            readings.append(_constant(statement.bits("op_sel", 4)))
         elif name == "vcc":
-            readers.append(vector_reader(Source(Operand(Register(VCC, 2)), KINDS["mask"], -1), statement, None, False))
+            readings.append(vector_reader(Source(Operand(Register(VCC, 2)), KINDS["mask"], -1), statement, None, False))
         elif name == "dst":
             kind = KINDS[signature.results[0].removesuffix("lo")]
-            readers.append(vector_reader(Source(destinations[0], kind, -1), statement, None, flushes))
+            readings.append(vector_reader(Source(destinations[0], kind, -1), statement, None, flushes))
         else:
             source = Source(sources[position], KINDS[name], position)
-            readers.append(vector_reader(source, statement, move, flushes))
+            readings.append(vector_reader(source, statement, move, flushes))
             position += 1
-    return readers
+    return readings
+
+
+def _constant(value: Any) -> Reading:
+    return Reading(lambda group: value, lambda group: np.zeros((1, 1), np.uint32))
 
 
 def _bound(function: Callable[..., Any], statement: Statement, signature: Signature) -> Callable[..., Any]:
@@ -118,30 +121,30 @@ def takes(function: Callable[..., Any], names: dict[str, Any]) -> bool:
 
 
 def _step(
-    function: Callable[..., Any], readers: list[Reader], writers: list[Writer], move: LaneMove | None
+    function: Callable[..., Any], readers: list[Reader], writings: list[Writing], move: LaneMove | None
 ) -> Step:  # fmt: skip
     """Tie it together; the usual numbers of operands without a loop, since this runs for every instruction."""
-    if len(writers) == 1:
-        write = writers[0]
+    if len(writings) == 1:
+        write, finish = writings[0].bits, writings[0].finish
         if len(readers) == 1:
             (a,) = readers
-            return lambda group: write(group, function(a(group)), write_mask(move, group))
+            return lambda group: write(group, finish(function(a(group))), write_mask(move, group))
         if len(readers) == 2:
             a, b = readers
-            return lambda group: write(group, function(a(group), b(group)), write_mask(move, group))
+            return lambda group: write(group, finish(function(a(group), b(group))), write_mask(move, group))
         if len(readers) == 3:
             a, b, c = readers
-            return lambda group: write(group, function(a(group), b(group), c(group)), write_mask(move, group))
+            return lambda group: write(group, finish(function(a(group), b(group), c(group))), write_mask(move, group))
 
     def step(group: Group) -> None:
         results = function(*[read(group) for read in readers])
         mask = write_mask(move, group)
-        if len(writers) == 1:
-            writers[0](group, results, mask)
-            return
+        if len(writings) == 1:
+            results = (results,)
         # A result may be a view of a register that another result is written to.
-        for write, result in zip(writers, [np.array(result) for result in results], strict=True):
-            write(group, result, mask)
+        bits = [np.array(writing.finish(result)) for writing, result in zip(writings, results, strict=True)]
+        for writing, words in zip(writings, bits, strict=True):
+            writing.bits(group, words, mask)
 
     return step
 
@@ -158,6 +161,4 @@ def compare_and_mask(entry: Entry, statement: Statement, flushes: bool) -> Instr
         compare(group)
         group.set_pair(EXEC, group.pair(first))
 
-    return Instruction(
-        statement, "vector", step, compared.reads, (*compared.writes, EXEC, EXEC + 1), vital(compared.reads)
-    )
+    return Instruction(statement, "vector", step, compared.reads, compared.writes, vital(compared.reads))

@@ -9,7 +9,6 @@ import numpy as np
 from kernelarena.platforms.emulator.assembly import Operand, Register, Statement
 from kernelarena.platforms.emulator.assembly.operands import M0
 from kernelarena.platforms.emulator.batch import Batch
-from kernelarena.platforms.emulator.carries import nothing
 from kernelarena.platforms.emulator.fault import FaultKind, Unsupported
 from kernelarena.platforms.emulator.instruction import Instruction, vital
 from kernelarena.platforms.emulator.instructions.atomic import GLOBAL
@@ -82,8 +81,7 @@ def _load(statement: Statement, family: str, width: Width) -> Instruction:
         batch.waits.issue(group, VECTOR_MEMORY, targets)
 
     return Instruction(
-        statement, "memory", None, addressing.reads, targets, vital(addressing.reads), load, nothing
-    )  # fmt: skip
+        statement, "memory", None, addressing.reads, targets, vital(addressing.reads), load)  # fmt: skip
 
 
 def _fetch(batch: Batch, group: Group, family: str, reached: Reached, size: int) -> Array:
@@ -168,7 +166,7 @@ def _atomic(statement: Statement, family: str, form: str) -> Instruction:
 
     targets = tuple(range(target, target + words)) if returns else ()
     reads = (*addressing.reads, *sources)
-    return Instruction(statement, "memory", None, reads, targets, vital(reads), operate, nothing)
+    return Instruction(statement, "memory", None, reads, targets, vital(reads), operate)
 
 
 def _same(addresses: Array) -> Array:

@@ -17,7 +17,26 @@ from kernelarena.platforms.emulator.units.reading import _SELECTIONS as SELECTIO
 from kernelarena.platforms.emulator.units.reading import flushed
 
 Writer = Callable[[Group, Array, "Array | None"], None]
-"""Takes the group, the value, and the lanes to write where they are not those of EXEC."""
+"""Takes the group, what to write, and the lanes to write where they are not those of EXEC."""
+
+
+@dataclass(frozen=True)
+class Writing:
+    """How a result is written.
+
+    Attributes
+    ----------
+    kind
+        What it is.
+    finish
+        Applies the modifiers of the destination to a value, and returns its bits.
+    bits
+        Writes unsigned integers of the kind's width.
+    """
+
+    kind: Kind
+    finish: Callable[[Array], Array]
+    bits: Writer
 
 
 @dataclass(frozen=True)
@@ -28,7 +47,7 @@ class Target:
     kind: Kind
 
 
-def vector_writer(target: Target, statement: Statement, flushes: bool, sources: int) -> Writer:
+def vector_writer(target: Target, statement: Statement, flushes: bool, sources: int) -> Writing:
     """Return what writes a result of a vector instruction.
 
     Raises
@@ -37,39 +56,36 @@ def vector_writer(target: Target, statement: Statement, flushes: bool, sources: 
         For a destination or a modifier that is not modelled.
     """
     register, kind = target.operand.value, target.kind
-    if not isinstance(register, Register):
+    if not isinstance(register, Register) or register.scalar != (kind.name == "mask"):
         raise Unsupported(statement.text)
-    if kind.name == "mask":
-        return _mask_writer(register, statement)
-    if register.scalar:
-        raise Unsupported(statement.text)
-    finish = _finish(kind, statement, flushes)
     first = register.first
+    if kind.name == "mask":
+        return Writing(kind, _same, _mask_writer(first))
+    finish = _finish(kind, statement, flushes)
     if kind.registers == 2:
-        return _pair_writer(first, kind, finish)
+        return Writing(kind, finish, _pair_writer(first, kind))
     place = _placed(first, kind, statement, sources)
 
-    def write(group: Group, value: Array, mask: Array | None) -> None:
-        group.set_vector(first, place(group, _bits(finish(value), kind)), mask)
+    def write(group: Group, bits: Array, mask: Array | None) -> None:
+        group.set_vector(first, place(group, _in_register(bits, kind)), mask)
 
-    return write
+    return Writing(kind, finish, write)
 
 
-def _mask_writer(register: Register, statement: Statement) -> Writer:
-    if not register.scalar:
-        raise Unsupported(statement.text)
-    first = register.first
+def _same(value: Array) -> Array:
+    return value
 
+
+def _mask_writer(first: int) -> Writer:
     def write(group: Group, value: Array, mask: Array | None) -> None:
         group.set_mask(first, value & (group.exec if mask is None else mask))
 
     return write
 
 
-def _pair_writer(first: int, kind: Kind, finish: Callable[[Array], Array]) -> Writer:
-    def write(group: Group, value: Array, mask: Array | None) -> None:
-        value = np.ascontiguousarray(finish(value))
-        words = value.view(np.uint32) if kind.parts else value[..., None].view(np.uint32)
+def _pair_writer(first: int, kind: Kind) -> Writer:
+    def write(group: Group, bits: Array, mask: Array | None) -> None:
+        words = bits if kind.parts else np.ascontiguousarray(bits)[..., None].view(np.uint32)
         group.set_vector(first, words[..., 0], mask)
         group.set_vector(first + 1, words[..., 1], mask)
 
@@ -78,7 +94,8 @@ def _pair_writer(first: int, kind: Kind, finish: Callable[[Array], Array]) -> Wr
 
 def _finish(kind: Kind, statement: Statement, flushes: bool) -> Callable[[Array], Array]:
     """Apply output modifier, clamp and flushing; a float's only (integers clamp in their own functions)."""
-    steps: list[Callable[[Array], Array]] = [lambda value: value.astype(kind.dtype, copy=False)]
+    steps: list[Callable[[Array], Array]] = []
+    dtype, word = kind.dtype, np.dtype(f"u{kind.dtype.itemsize}")
     if kind.dtype.kind == "f":
         factor = _output_modifier(statement)
         if factor != 1:
@@ -90,13 +107,14 @@ def _finish(kind: Kind, statement: Statement, flushes: bool) -> Callable[[Array]
             steps.append(flushed)
     elif "mul" in statement.modifiers or "div" in statement.modifiers:
         raise Unsupported(statement.text)
-    if len(steps) == 1:
-        return steps[0]
+    if not steps:
+        return lambda value: value.astype(dtype, copy=False).view(word)
 
     def finish(value: Array) -> Array:
+        value = value.astype(dtype, copy=False)
         for step in steps:
             value = step(value)
-        return value
+        return value.view(word)
 
     return finish
 
@@ -110,13 +128,11 @@ def _clamped(value: Array) -> Array:
     return np.where(value > 0, np.minimum(value, value.dtype.type(1)), value.dtype.type(0))
 
 
-def _bits(value: Array, kind: Kind) -> Array:
-    """Return a value of one register as ``uint32``, narrow ones in the low bits."""
+def _in_register(bits: Array, kind: Kind) -> Array:
+    """Return what fits into one register as ``uint32``, narrow values in the low bits."""
     if kind.parts:
-        return np.ascontiguousarray(value).view(np.uint32)[..., 0]
-    if kind.bits == 16:
-        return value.view(np.uint16).astype(np.uint32)
-    return value.view(np.uint32)
+        return np.ascontiguousarray(bits).view(np.uint32)[..., 0]
+    return bits.astype(np.uint32, copy=False)
 
 
 def _placed(first: int, kind: Kind, statement: Statement, sources: int) -> Callable[[Group, Array], Array]:
