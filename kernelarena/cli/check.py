@@ -19,7 +19,7 @@ from kernelarena.cluster.tryouts import Tryouts
 from kernelarena.cluster.worker import JUDGE, Judge, load
 from kernelarena.errors import InfraError, InputError
 from kernelarena.platforms.backend import availability
-from kernelarena.spec import Hidden, Manifest, RunData, Status, Sweep, Verdict
+from kernelarena.spec import Evidence, Hidden, Manifest, RunData, Status, Sweep, Verdict
 from kernelarena.store import environment, new_id, seeds
 from kernelarena.store.run import timestamp
 
@@ -46,6 +46,7 @@ Examples:
 @options.platforms
 @options.hidden_seed
 @options.no_hidden
+@options.evidence
 @options.no_cache
 @click.option(
     "--strict",
@@ -76,6 +77,7 @@ def check(files: tuple[str, ...], **given: Any) -> int:
         platforms=given["platforms"],
         kernels=(file,),
         hidden=Hidden(enabled=not given["no_hidden"], seed=given["hidden_seed"]),
+        evidence=given["evidence"] and Evidence(given["evidence"]),
         cache=not given["no_cache"],
     )
     wanted = plan.make(
@@ -118,7 +120,7 @@ def _judge(cells: list[Cell], config: Sweep) -> Iterator[Verdict]:
         judge: Judge | None = None
         for cell in cells:
             with progress.at(cell.platform.id):
-                verdict = unobtainable(cell, availability(cell.platform), config.require)
+                verdict = unobtainable(cell, availability(cell.platform).sought(config.sought), config.require)
                 if verdict is None:
                     if judge is None:
                         judge = stack.enter_context(_judge_of(cell, config))

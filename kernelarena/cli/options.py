@@ -8,6 +8,8 @@ from typing import Any, TypeVar
 
 import click
 
+from kernelarena.spec import Evidence
+
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
@@ -50,6 +52,12 @@ hidden_seed = click.option(
     type=click.IntRange(0, 2**63 - 1),
     metavar="N",
     help="Draw inputs and hidden shapes from this seed, to repeat a run. Default: a new one, published at the end.",
+)
+evidence = click.option(
+    "--evidence",
+    type=click.Choice([evidence.value for evidence in Evidence]),
+    help="The strongest that is sought: compiled is the quick answer; emulated also runs the code that was built for a "
+    "chip which is not here, where there is an emulator of it.  [default: measured on a device, else compiled]",
 )
 no_cache = click.option("--no-cache", is_flag=True, help="Compile everything anew.")
 as_json = click.option("--json", "as_json", is_flag=True, help="Print the JSON report on standard output.")

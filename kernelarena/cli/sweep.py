@@ -72,6 +72,7 @@ Examples:
 @click.option("--resume", type=options.PATH, metavar="RUN", help="Continue a run; nothing is done twice.")
 @options.hidden_seed
 @options.no_hidden
+@options.evidence
 @click.option(
     "--require",
     type=click.Choice([evidence.value for evidence in Evidence]),
@@ -161,8 +162,9 @@ def _configuration(given: Mapping[str, Any]) -> Sweep:
     changes: dict[str, Any] = {name: given[name] for name in ("platforms", "kernels", "tasks") if given[name]}
     if given["baseline"] is not None:
         changes["timing"] = config.timing.model_copy(update={"baseline": Baseline(given["baseline"])})
-    if given["require"] is not None:
-        changes["require"] = Evidence(given["require"])
+    for name in ("evidence", "require"):
+        if given[name] is not None:
+            changes[name] = Evidence(given[name])
     if given["jobs"] is not None:
         changes["workers"] = given["jobs"]
     if given["no_cache"]:

@@ -142,19 +142,23 @@ class Candidate:
         wire.send({"done": True, "acts": self._noticed})
 
     def prepare(self, request: dict[str, Any], files: list[int]) -> dict[str, Any]:
-        """Open a device, before anything of the kernel is read: if that fails, it is not the kernel's doing.
+        """Open a device, or an emulator, before anything of the kernel is read: if that fails, it is not its doing.
 
         What is handed over with it has been built for the kernel already.
         """
         from kernelarena.spec import Platform
 
-        access = DeviceAccess.model_validate(request["device"])
-        self._trusted = access.trusted
+        platform = Platform.model_validate(request["platform"])
         for descriptor in files:
             with open(descriptor, "rb") as archive:
                 built.lay(built.unpacked(archive.read()), self.scratch / built.FOLDER)
+        if "device" not in request:
+            self._stage = HostStage(platform, self.scratch, self._stack, binary=True)
+            return {"ready": True}
+        access = DeviceAccess.model_validate(request["device"])
+        self._trusted = access.trusted
         try:
-            self._stage = DeviceStage(Platform.model_validate(request["platform"]), self.scratch, self._stack, access)
+            self._stage = DeviceStage(platform, self.scratch, self._stack, access)
         except (RuntimeError, OSError, MemoryError) as error:
             show(error)
             return {"unready": " ".join(str(error).split())[:500]}

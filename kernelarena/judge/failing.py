@@ -30,7 +30,21 @@ def describe(error: BaseException) -> dict[str, Any]:
         [frame.filename, frame.lineno] for link in links for frame in reversed(list(_frames(link))) if frame.lineno
     ]
     show(error)
-    return {"types": [type(link).__name__ for link in links], "message": message[:_MESSAGE_LIMIT], "frames": frames}
+    told = {"types": [type(link).__name__ for link in links], "message": message[:_MESSAGE_LIMIT], "frames": frames}
+    return told | _fault(error, frames)
+
+
+def _fault(error: BaseException, frames: list[list[Any]]) -> dict[str, Any]:
+    """Return what an emulator says of a fault that it found, with the line of device code before those of host code."""
+    module = sys.modules.get("kernelarena.platforms.emulator.fault")  # where it is not loaded, it has found nothing
+    if module is None:
+        return {}
+    if isinstance(error, module.Unsupported):
+        return {"fault": module.FaultKind.UNSUPPORTED.value}
+    if not isinstance(error, module.Fault):
+        return {}
+    place = [] if error.place is None else [[error.place.file, error.place.line]]
+    return {"fault": error.kind.value, "frames": place + frames}
 
 
 def show(error: BaseException) -> None:

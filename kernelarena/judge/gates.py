@@ -36,6 +36,7 @@ from kernelarena.spec import (
     TaskSource,
     Trial,
 )
+from kernelarena.spec.platform import Budget
 
 _FATAL = (Reason.ILLEGAL_ACCESS, Reason.CRASH)
 """After these, told by an exception, the process may live on, but what it runs on does not."""
@@ -59,6 +60,8 @@ class Venue:
         Share of the shapes that are tried in all three calls, besides the first of each dtype. Which, nobody foresees.
     max_bytes
         Bytes that the tensors of one hidden shape may take; None: the protocol's own limit.
+    budget
+        What one trial may cost, where kernels are emulated.
     built
         What the toolchain has built already.
     """
@@ -69,6 +72,7 @@ class Venue:
     prepare: dict[str, Any] = field(default_factory=dict)
     thorough: float = 0.0
     max_bytes: int | None = None
+    budget: Budget | None = None
     built: Built = field(default_factory=dict)
 
 
@@ -155,7 +159,7 @@ def pass_gates(
 
 def trial_shapes(venue: Venue, task: TaskSource, sweep: Sweep, hidden_seed: int) -> tuple[list[Shape], list[Shape]]:
     """Return the visible and the hidden shapes of a cell."""
-    budget = venue.problems.platform.budget
+    budget = venue.budget
     name = task.task.id
     visible = visible_trials(task.task, trial_seed(hidden_seed, name, "visible", 0), budget=budget)
     if not sweep.hidden.enabled:

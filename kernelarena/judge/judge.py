@@ -13,7 +13,7 @@ from typing import Any
 
 from kernelarena.judge.compiling import compile_gate
 from kernelarena.judge.cpp import judge_cpp
-from kernelarena.judge.emulating import emulate
+from kernelarena.judge.emulating import emulate, emulate_built
 from kernelarena.judge.measuring import Bench, DeviceUnhealthy, measure
 from kernelarena.judge.problems import Problems
 from kernelarena.judge.scratch import remove_abandoned
@@ -64,7 +64,7 @@ class Judge:
         """
         started = time.monotonic()
         self._isolation = None
-        available = availability(platform)
+        available = availability(platform).sought(sweep.sought)
         found: dict[str, Any]
         try:
             found = self._found(kernel, task, platform, sweep, hidden_seed, available)
@@ -115,7 +115,8 @@ class Judge:
 
         if kernel.language.is_cpp:
             return judge_cpp(forks(Mode.COMPILE), kernel, task, platform, sweep, available)
-        if Evidence.EMULATED in available.evidence:
+        emulated = Evidence.EMULATED in available.evidence
+        if emulated and Evidence.COMPILED not in available.evidence:  # there is nothing to compile for
             return emulate(forks(Mode.INTERPRET), self._problems_of(platform), kernel, task, sweep, hidden_seed)
         if not available.evidence:
             return {"status": Status.SKIPPED, "reason": Reason.DEVICE_UNAVAILABLE, "detail": available.why_not}
@@ -123,7 +124,11 @@ class Judge:
         built: Built = {}
         here = Evidence.MEASURED in available.evidence
         if Evidence.COMPILED in available.evidence:
-            compiled, built = compile_gate(forks(Mode.COMPILE), kernel, task, platform, sweep, keep=here)
+            keep = here or emulated
+            compiled, built = compile_gate(forks(Mode.COMPILE), kernel, task, platform, sweep, keep=keep)
+        if emulated and not here:
+            problems = self._problems_of(platform)
+            return emulate_built(forks(Mode.COMPILE), problems, kernel, task, sweep, hidden_seed, compiled, built)
         if not here:
             return compiled
         bench = self._bench(platform)

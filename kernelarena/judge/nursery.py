@@ -180,9 +180,11 @@ def _preload() -> None:
         preload()
     from kernelarena.judge import candidate  # noqa: F401
     from kernelarena.judge.integrity.guard import prepare
-    from kernelarena.platforms.persona import capture, driver, torch_face, triton_face  # noqa: F401
+    from kernelarena.platforms.emulator.instructions import lookup
+    from kernelarena.platforms.persona import capture, driver, execution, torch_face, triton_face  # noqa: F401
     from kernelarena.protocol import compile_run  # noqa: F401
 
+    lookup("", "")  # its tables are read when they are first asked
     prepare()  # last: what names mean is known when everything is imported
 
 

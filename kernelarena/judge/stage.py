@@ -45,7 +45,7 @@ class Stage(Protocol):
 
 
 class HostStage:
-    """Triton's interpreter, under the persona of a chip; everything happens on the host's processor.
+    """An interpreter or emulator, under the persona of a chip; everything happens on the host's processor.
 
     Parameters
     ----------
@@ -55,15 +55,18 @@ class HostStage:
         Where Triton may write.
     until
         Keeps the persona on.
+    binary
+        Whether what is compiled for the chip runs, in an emulator of it, and not the source, in Triton's interpreter.
     """
 
     exchange = HostExchange()
     acts: Sequence[dict[str, Any]] = ()
 
-    def __init__(self, platform: Platform, scratch: Path, until: contextlib.ExitStack) -> None:
-        from kernelarena.platforms.persona import emulation
+    def __init__(self, platform: Platform, scratch: Path, until: contextlib.ExitStack, *, binary: bool = False) -> None:
+        from kernelarena.platforms.persona import emulation, execution
 
-        self.observer = until.enter_context(emulation(platform, scratch))
+        face = execution if binary else emulation
+        self.observer = until.enter_context(face(platform, scratch))
 
     def run(self, entry: Callable[..., Any], arguments: Sequence[Any], *, held: bool) -> Any:
         """Call the entry; nothing on a host's processor outlasts the call but threads and processes."""

@@ -100,6 +100,26 @@ class Availability:
     evidence: tuple[Evidence, ...]
     why_not: str = ""
 
+    def sought(self, strongest: Evidence | None) -> Availability:
+        """Return what is left where no stronger evidence than that is wanted.
+
+        Parameters
+        ----------
+        strongest
+            None: whatever can be had, except that code which was compiled for a chip is emulated only where that is
+            asked for by name: it takes minutes where compiling takes a second.
+        """
+        stronger = {
+            None: {Evidence.EMULATED} if Evidence.COMPILED in self.evidence else set(),
+            Evidence.MEASURED: {Evidence.EMULATED} if Evidence.COMPILED in self.evidence else set(),
+            Evidence.EMULATED: {Evidence.MEASURED},
+            Evidence.COMPILED: {Evidence.MEASURED, Evidence.EMULATED},
+        }[strongest]
+        left = tuple(kind for kind in self.evidence if kind not in stronger)
+        if left == self.evidence:
+            return self
+        return Availability(left, self.why_not if left else f"there is no {strongest} evidence of it")
+
 
 class Backend(ABC):
     """What a backend answers. An instance holds no device open and is safe to fork with."""

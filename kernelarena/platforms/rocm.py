@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
-from kernelarena.platforms.backend import Backend, Device
+from kernelarena.platforms.backend import Availability, Backend, Device
 from kernelarena.platforms.gpu import GpuBackend
 from kernelarena.platforms.telemetry.identity import uuid_forms
 from kernelarena.platforms.virtual_memory import Runtime
 from kernelarena.platforms.visibility import Visibility
-from kernelarena.spec import Language, Platform
+from kernelarena.spec import Evidence, Language, Platform
+
+EMULATED = ("gfx90a", "gfx942", "gfx950")
+"""Architectures that :mod:`kernelarena.platforms.emulator` runs the code of."""
 
 
 class RocmBackend(GpuBackend):
@@ -45,6 +49,14 @@ class RocmBackend(GpuBackend):
             return None
         default = 64 if int(match[1]) <= 9 else 32
         return "hip", platform.arch, platform.limits.warp_size if platform.limits else default
+
+    def availability(self, platform: Platform) -> Availability:
+        """Return what every such backend finds, and ``emulated`` where what is compiled can be run without the chip."""
+        found = super().availability(platform)
+        if Evidence.COMPILED not in found.evidence or platform.budget is None or platform.arch not in EMULATED:
+            return found
+        *stronger, weakest = found.evidence
+        return replace(found, evidence=(*stronger, Evidence.EMULATED, weakest))
 
     def nodes(self, device: Device) -> tuple[str, ...]:
         """Return the node that computes and the device's render node; every render node where it is not known."""

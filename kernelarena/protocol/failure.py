@@ -21,6 +21,8 @@ class Failure(Model):
     message: str
     frames: tuple[tuple[str, int], ...]
     """File and line, innermost first."""
+    fault: str = ""
+    """What an emulator calls it, where it is one that it found."""
 
 
 _OUT_OF_MEMORY = re.compile(r"can't allocate memory|out of memory|cannot allocate memory", re.IGNORECASE)
@@ -37,8 +39,26 @@ _OF_DEVICE = (
 """What runtimes report of work that they ended; none of them says where."""
 
 
+_OF_EMULATOR = {
+    "illegal-read": Reason.ILLEGAL_ACCESS,
+    "illegal-write": Reason.ILLEGAL_ACCESS,
+    "misaligned": Reason.ILLEGAL_ACCESS,
+    "lds-out-of-bounds": Reason.ILLEGAL_ACCESS,
+    "uninitialised-register": Reason.UNINITIALISED_READ,
+    "uninitialised-memory": Reason.UNINITIALISED_READ,
+    "lds-race": Reason.DATA_RACE,
+    "divergent-barrier": Reason.DIVERGENT_BARRIER,
+    "missing-wait": Reason.MISSING_WAIT,
+    "endless": Reason.TIMEOUT,
+    "unsupported": Reason.EMULATOR_UNSUPPORTED,
+}
+"""What :mod:`kernelarena.platforms.emulator` finds, and what that is in a verdict."""
+
+
 def classify_call(failure: Failure) -> tuple[Reason, str]:
     """Return reason and detail of a call that raised."""
+    if failure.fault in _OF_EMULATOR:
+        return _OF_EMULATOR[failure.fault], one_line(failure.message)
     words = f"{failure.types[0]}: {one_line(failure.message)}"
     if {"MemoryError", "OutOfMemoryError"} & set(failure.types) or _OUT_OF_MEMORY.search(failure.message):
         return Reason.OUT_OF_MEMORY, f"the call ran out of memory ({words})"

@@ -79,6 +79,10 @@ MEANING = {
     Reason.ILLEGAL_ACCESS: "The kernel touched memory that is not its own.",
     Reason.CRASH: "The process died.",
     Reason.TIMEOUT: "A call did not return before the deadline.",
+    Reason.UNINITIALISED_READ: "The kernel read what nothing had written.",
+    Reason.DATA_RACE: "Two waves touched the same shared memory without a barrier between them.",
+    Reason.DIVERGENT_BARRIER: "Some waves of a block wait at a barrier that others never reach.",
+    Reason.MISSING_WAIT: "A loaded value was used before its load was waited for.",
     Reason.OUT_OF_MEMORY: "It asked for more memory than there is.",
     Reason.WRONG_SHAPE: "An output does not have the reference’s shape.",
     Reason.WRONG_DTYPE: "An output does not have the reference’s dtype.",
@@ -99,6 +103,7 @@ MEANING = {
     Reason.DEVICE_UNAVAILABLE: "No such device is to be had here.",
     Reason.DEVICE_UNHEALTHY: "The device failed its own check.",
     Reason.TOOLCHAIN_MISSING: "What would build the kernel is not installed.",
+    Reason.EMULATOR_UNSUPPORTED: "The chip’s code holds an instruction that the emulator does not know.",
     Reason.INTERRUPTED: "The run was ended.",
 }
 
@@ -120,6 +125,12 @@ ADVICE = {
     Reason.ILLEGAL_ACCESS: "Mask every load and store by the true extent, and take strides from the tensors.",
     Reason.CRASH: "Run it alone with the command below; look for wild pointers and native extensions.",
     Reason.TIMEOUT: "Look for a loop whose bound does not shrink, or for work that grows with the wrong dimension.",
+    Reason.UNINITIALISED_READ: "Write every element before it is read, also in the last, partial tile.",
+    Reason.DATA_RACE: "Put a barrier between the write and the access by another wave; lanes of one wave need none, "
+    "but how many lanes a wave has differs from chip to chip.",
+    Reason.DIVERGENT_BARRIER: "Have every wave of the block reach the same barriers, whatever its own data are.",
+    Reason.MISSING_WAIT: "In assembly of one’s own: wait for the counter. Otherwise it is the compiler’s fault: report "
+    "it there, with the artefact.",
     Reason.OUT_OF_MEMORY: "Allocate workspaces in proportion to what is needed at a time.",
     Reason.WRONG_SHAPE: "Return exactly what the task’s signature says, in that order.",
     Reason.WRONG_DTYPE: "Cast the result to the dtype that the task’s reference returns for this input.",
@@ -140,6 +151,7 @@ ADVICE = {
     Reason.DEVICE_UNAVAILABLE: "Run on a host that has the device, or ask for weaker evidence.",
     Reason.DEVICE_UNHEALTHY: "Check the device with its vendor’s tools, then resume the run.",
     Reason.TOOLCHAIN_MISSING: "Install the toolchain named, then resume the run.",
+    Reason.EMULATOR_UNSUPPORTED: "Ask for compiled evidence of this kernel, or add the instruction to the emulator.",
     Reason.INTERRUPTED: "Resume the run.",
 }
 """What a kernel's author, or whoever runs the sweep, can do: general, where a verdict's own detail is particular."""

@@ -71,6 +71,9 @@ class Sweep(Model):
     """Checked calls of the kernel for each shape: with the second the same question is asked again, with the third
     another one at the same addresses. None: three for the first shape of each dtype and, on a device, for a third of
     the others that nobody can foresee; one for the rest."""
+    evidence: Evidence | None = None
+    """The strongest that is sought: ``compiled`` is the quick answer, ``emulated`` runs the code that was compiled for
+    an absent chip. None: measured where there is a device, else what takes seconds."""
     require: Evidence | None = None
     """Cells that cannot have this evidence are reported as infrastructure, and the run ends with exit code 3."""
     retries: Annotated[int, Field(ge=0, le=10)] = 2
@@ -81,3 +84,8 @@ class Sweep(Model):
     """Whether the compile gate may answer from its cache."""
     keep_going: bool = False
     """Whether kernels that cannot be read are left out (and named) instead of ending the run."""
+
+    @property
+    def sought(self) -> Evidence | None:
+        """The strongest evidence that is wanted; whoever insists on emulation wants it, although it takes minutes."""
+        return self.evidence or (Evidence.EMULATED if self.require is Evidence.EMULATED else None)

@@ -97,6 +97,10 @@ class Reason(StrEnum):
     ILLEGAL_ACCESS = "illegal-access"
     CRASH = "crash"
     TIMEOUT = "timeout"
+    UNINITIALISED_READ = "uninitialised-read"
+    DATA_RACE = "data-race"
+    DIVERGENT_BARRIER = "divergent-barrier"
+    MISSING_WAIT = "missing-wait"
     OUT_OF_MEMORY = "out-of-memory"
 
     WRONG_SHAPE = "wrong-shape"
@@ -120,6 +124,7 @@ class Reason(StrEnum):
     DEVICE_UNAVAILABLE = "device-unavailable"
     DEVICE_UNHEALTHY = "device-unhealthy"
     TOOLCHAIN_MISSING = "toolchain-missing"
+    EMULATOR_UNSUPPORTED = "emulator-unsupported"
     INTERRUPTED = "interrupted"
 
     @property

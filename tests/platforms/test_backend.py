@@ -148,7 +148,7 @@ def test_compiled_evidence_needs_triton_its_backend_and_limits(monkeypatch: pyte
     mi300, backend = PLATFORMS["mi300"], RocmBackend()
     monkeypatch.setattr(gpu, "triton_version", lambda: "3.9.0+rocm7")
     monkeypatch.setattr(gpu, "triton_backends", lambda: {"amd"})
-    assert backend.availability(mi300).evidence == (Evidence.COMPILED,)
+    assert backend.availability(mi300).evidence == (Evidence.EMULATED, Evidence.COMPILED)
     bare = backend.availability(mi300.model_copy(update={"limits": None}))
     assert bare == Availability((), "mi300.yaml has no 'limits' to hold a compiled kernel against")
     assert "no backend 'nvidia'" in CudaBackend().availability(PLATFORMS["h100"]).why_not
@@ -156,6 +156,26 @@ def test_compiled_evidence_needs_triton_its_backend_and_limits(monkeypatch: pyte
     assert backend.availability(mi300) == Availability((), "Triton 3.5.1 is too old: 3.6 or newer is needed")
     monkeypatch.setattr(gpu, "triton_version", lambda: None)
     assert "pip install 'kernelarena[triton]'" in backend.availability(mi300).why_not
+
+
+@pytest.mark.parametrize(
+    ("sought", "measured", "absent", "interpreter"),
+    [
+        (None, "measured compiled", "compiled", "emulated"),
+        (Evidence.MEASURED, "measured compiled", "compiled", "emulated"),
+        (Evidence.EMULATED, "emulated compiled", "emulated compiled", "emulated"),
+        (Evidence.COMPILED, "compiled", "compiled", ""),
+    ],
+)
+def test_no_stronger_evidence_is_had_than_is_sought(sought, measured, absent, interpreter) -> None:
+    """Emulating what was compiled takes minutes, so nobody gets it who did not ask for it."""
+    everything = tuple(Evidence)
+    for found, left in (((everything), measured), (everything[1:], absent), ((Evidence.EMULATED,), interpreter)):
+        assert " ".join(Availability(found, "why").sought(sought).evidence) == left
+    assert (
+        Availability((Evidence.EMULATED,), "why").sought(Evidence.COMPILED).why_not
+        == "there is no compiled evidence of it"
+    )
 
 
 def test_the_interpreter_gives_emulated_evidence(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -272,7 +292,7 @@ def test_why_there_are_no_devices_is_told_apart(
     assert backend.devices() == []
     found = backend.availability(PLATFORMS["mi300"])
     assert message in found.why_not
-    assert found.evidence == (Evidence.COMPILED,)
+    assert found.evidence == (Evidence.EMULATED, Evidence.COMPILED)
 
 
 @pytest.mark.parametrize(("nodes", "message"), [(0, "no {}"), (1, "none of {} is of that vendor")])

@@ -88,7 +88,9 @@ class PlatformReport(Model):
     @property
     def available(self) -> bool:
         """Whether kernels run for it here: on a device, or emulated where it has none by its nature."""
-        return not {Evidence.MEASURED, Evidence.EMULATED}.isdisjoint(self.evidence)
+        if Evidence.COMPILED in self.evidence:
+            return Evidence.MEASURED in self.evidence
+        return bool(self.evidence)
 
 
 class Diagnosis(Model):

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from kernelarena.platforms.persona.observer import Observer
     from kernelarena.spec import Platform
 
-__all__ = ["Persona", "PersonaFacts", "emulation", "facts", "persona"]
+__all__ = ["Persona", "PersonaFacts", "emulation", "execution", "facts", "persona"]
 
 
 @dataclass(frozen=True)
@@ -90,6 +90,39 @@ def persona(
     recorder = Recorder(emit, folder, ledger, observer)
     with triton_face(PersonaDriver(chip, recorder), recorder, scratch), torch_face(chip, ledger, observer):
         yield Persona(chip, ledger, observer, recorder)
+
+
+@contextlib.contextmanager
+def execution(platform: Platform, scratch: Path) -> Iterator[Observer]:
+    """Have this process answer as a chip, and run what is compiled for it in an emulator of that chip.
+
+    Parameters
+    ----------
+    platform
+        A chip that there is an emulator of.
+    scratch
+        Where Triton may write.
+
+    Raises
+    ------
+    ValueError
+        If there is no persona of the platform.
+    """
+    chip = facts(platform)
+
+    from kernelarena.platforms.persona.driver import PersonaDriver
+    from kernelarena.platforms.persona.execution import Executor
+    from kernelarena.platforms.persona.ledger import Ledger
+    from kernelarena.platforms.persona.observer import Observer
+    from kernelarena.platforms.persona.provenance import Provenance
+    from kernelarena.platforms.persona.torch_face import torch_face
+    from kernelarena.platforms.persona.triton_face import triton_face
+
+    ledger = Ledger()
+    observer = Observer(ledger, real=True, provenance=Provenance(ledger))
+    executor = Executor(observer)
+    with triton_face(PersonaDriver(chip, executor), executor, scratch), torch_face(chip, ledger, observer):
+        yield observer
 
 
 @contextlib.contextmanager

@@ -125,8 +125,14 @@ class Recorder:
         self.last_loaded = number
         return number
 
-    def launched(self, number: int, grid: tuple[int, int, int], tensors: Sequence[torch.Tensor]) -> None:
-        """Note a launch."""
+    def launched(
+        self,
+        number: int,
+        grid: tuple[int, int, int],
+        tensors: Sequence[torch.Tensor],
+        arguments: Sequence[Any] = (),
+    ) -> None:
+        """Note a launch; what other arguments it has does not matter here."""
         tuning = self._tuning > 0
         self._observer.launched(tensors, tuning=tuning)
         if not tuning:

@@ -14,6 +14,7 @@ from kernelarena.platforms.persona.facts import PersonaFacts
 
 if TYPE_CHECKING:
     from kernelarena.platforms.persona.capture import Recorder
+    from kernelarena.platforms.persona.execution import Executor
 
 _MILLISECONDS = 1.0  # of any tuning configuration: a constant, so that the choice is the same every time
 
@@ -32,10 +33,10 @@ class PersonaDriver(DriverBase):  # type: ignore[misc]
     facts
         The chip.
     recorder
-        Takes note of loads and launches; None where kernels really run (in the interpreter).
+        Takes note of loads and launches, or has those run; None where they never come here (in the interpreter).
     """
 
-    def __init__(self, facts: PersonaFacts, recorder: Recorder | None) -> None:
+    def __init__(self, facts: PersonaFacts, recorder: Recorder | Executor | None) -> None:
         self._facts = facts
         self._recorder = recorder
         self.utils = _Utils(facts, recorder)
@@ -127,7 +128,7 @@ class PersonaDriver(DriverBase):  # type: ignore[misc]
 class _Utils:
     """The driver's native half."""
 
-    def __init__(self, facts: PersonaFacts, recorder: Recorder | None) -> None:
+    def __init__(self, facts: PersonaFacts, recorder: Recorder | Executor | None) -> None:
         self._facts = facts
         self._recorder = recorder
 
@@ -163,9 +164,9 @@ class _Utils:
 
 
 class Launcher:
-    """Records a launch instead of making it, after the checks that the runtime would make."""
+    """Hands a launch to whoever records or runs it, after the checks that the runtime would make."""
 
-    def __init__(self, facts: PersonaFacts, recorder: Recorder, source: Any, metadata: Any) -> None:
+    def __init__(self, facts: PersonaFacts, recorder: Recorder | Executor, source: Any, metadata: Any) -> None:
         self._facts = facts
         self._recorder = recorder
         self._number = recorder.loading(source)
@@ -191,7 +192,7 @@ class Launcher:
             allocate(
                 blocks * getattr(self._metadata, "num_ctas", 1) * scratch, self._metadata.global_scratch_align, stream
             )
-        self._recorder.launched(self._number, (x, y, z), tensors)
+        self._recorder.launched(self._number, (x, y, z), tensors, args)
         if exit_hook is not None:
             exit_hook(launch_metadata)
 

@@ -19,11 +19,12 @@ from kernelarena.platforms.persona.traffic import Meter
 if TYPE_CHECKING:
     from kernelarena.platforms.persona.capture import Recorder
     from kernelarena.platforms.persona.driver import PersonaDriver
+    from kernelarena.platforms.persona.execution import Executor
     from kernelarena.platforms.persona.observer import Interpreted, Observer
 
 
 @contextlib.contextmanager
-def triton_face(driver: PersonaDriver, recorder: Recorder | None, scratch: Path) -> Iterator[None]:
+def triton_face(driver: PersonaDriver, recorder: Recorder | Executor | None, scratch: Path) -> Iterator[None]:
     """Install ``driver``, keep Triton's files below ``scratch``, and have ``recorder`` see every compilation."""
     config = triton.runtime.driver
     with Patches() as patches:

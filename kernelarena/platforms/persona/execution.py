@@ -1,0 +1,186 @@
+"""Runs on this host what Triton compiles for a chip that is not there: launches go to the emulator of that chip.
+
+The host code is given the same face as under the compile gate, and its tensors lie in this process's memory, where the
+emulator finds them at their own addresses.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+
+from kernelarena.platforms.emulator import Memory, Program, launch, load
+from kernelarena.platforms.emulator.fault import Unsupported
+from kernelarena.platforms.emulator.lanes import Array
+from kernelarena.platforms.persona.observer import Observer
+from kernelarena.platforms.persona.traffic import Traffic
+from kernelarena.platforms.toolchains.artefact import Needs, read_amdgcn
+
+_TEXT = "amdgcn"
+"""What Triton calls the assembly text of the chips that there is an emulator of."""
+
+
+class Executor:
+    """Follows each specialisation from its compilation to its launches, and has those run.
+
+    Parameters
+    ----------
+    observer
+        Told of what launches do; its ledger knows which tensors play the device's.
+    """
+
+    def __init__(self, observer: Observer) -> None:
+        self.ledger = observer.ledger
+        self._observer = observer
+        self._tuning = 0
+        self._made: list[Any] = []
+        self._programs: dict[int, Program] = {}
+        self._needs: dict[bytes, Needs] = {}
+
+    @contextlib.contextmanager
+    def tuning(self) -> Iterator[None]:
+        """Leave out the launches within: they are an autotuner's, and take the same time whatever they do."""
+        self._tuning += 1
+        try:
+            yield
+        finally:
+            self._tuning -= 1
+
+    def compiling(self, compile_: Callable[..., Any]) -> Callable[..., Any]:
+        """Wrap Triton's ``compile`` so that what it makes can be run."""
+
+        def kept(src: Any, target: Any = None, options: Any = None, **rest: Any) -> Any:
+            made = compile_(src, target=target, options=options, **rest)
+            src._persona_number = len(self._made)
+            self._made.append(made)
+            self._needs[made.kernel] = read_amdgcn(made.asm[_TEXT])
+            return made
+
+        return kept
+
+    def needs_of(self, binary: bytes) -> Needs:
+        """Return what a binary that was just compiled needs."""
+        return self._needs.get(binary, Needs())
+
+    def loading(self, source: Any) -> int:
+        """Return the number of a specialisation that is about to be loaded.
+
+        Raises
+        ------
+        NotImplementedError
+            If it was not compiled from source.
+        """
+        number: int | None = getattr(source, "_persona_number", None)
+        if number is None:
+            raise NotImplementedError("launching a binary that was not compiled from Triton source is not supported")
+        return number
+
+    def launched(
+        self, number: int, grid: tuple[int, int, int], tensors: Sequence[torch.Tensor], arguments: Sequence[Any]
+    ) -> None:
+        """Run a launch.
+
+        Parameters
+        ----------
+        number
+            Of the specialisation.
+        grid
+            Blocks along each axis.
+        tensors
+            Those among the arguments.
+        arguments
+            Of the kernel, those that are compiled in included.
+
+        Raises
+        ------
+        kernelarena.platforms.emulator.Fault
+            If it does what a chip would not survive, or must not be relied on.
+        kernelarena.platforms.emulator.fault.Unsupported
+            If it holds what the emulator does not know.
+        """
+        if self._tuning:
+            return
+        made = self._made[number]
+        program = self._programs.get(number)
+        if program is None:
+            program = self._programs[number] = load(made.asm[_TEXT])
+        name, passed = str(made.metadata.name), list(_passed(made.src, arguments))
+        if name not in program.kernels:
+            raise Unsupported("; ".join(program.unsupported))
+        traffic = Traffic(tensors)
+        memory = _Metered(traffic)
+        for label, tensor in _storages(passed):
+            storage = tensor.untyped_storage()
+            memory.add(storage.data_ptr(), storage.nbytes(), f"{label}, {_form(tensor)}")
+        with self._observer.interpreting(tensors, name, traffic):
+            launch(
+                program,
+                name,
+                grid=grid,
+                block=(int(made.metadata.num_warps) * int(made.metadata.warp_size), 1, 1),
+                arguments=[_plain(value) for _, value in passed],
+                memory=memory,
+                dynamic_lds=int(made.metadata.shared),
+            )
+
+
+class _Metered(Memory):
+    """Memory of which is noted what a launch does to it."""
+
+    def __init__(self, traffic: Traffic) -> None:
+        super().__init__()
+        self._traffic = traffic
+
+    def read(self, addresses: Array, size: int) -> Array:
+        self._traffic.load(addresses.view(np.uint64), _EVERY)
+        return super().read(addresses, size)
+
+    def write(self, addresses: Array, values: Array, size: int) -> None:
+        self._traffic.store(addresses.view(np.uint64), _EVERY)
+        super().write(addresses, values, size)
+
+
+_EVERY = np.True_
+"""A mask that leaves nothing out."""
+
+
+def _passed(source: Any, arguments: Sequence[Any]) -> Iterator[tuple[str, Any]]:
+    """Yield name and value of the arguments that are passed at a launch, those in tuples one by one."""
+    for (name, kind), value in zip(source.signature.items(), arguments, strict=False):
+        yield from _leaves(str(name), kind, value)
+
+
+def _leaves(name: str, kind: Any, value: Any) -> Iterator[tuple[str, Any]]:
+    if isinstance(kind, tuple):
+        for number, (inner, part) in enumerate(zip(kind, value, strict=True)):
+            yield from _leaves(f"{name}[{number}]", inner, part)
+    elif kind != "constexpr":
+        yield name, value.base if isinstance(getattr(value, "base", None), torch.Tensor) else value
+
+
+def _storages(passed: Sequence[tuple[str, Any]]) -> Iterator[tuple[str, torch.Tensor]]:
+    """Yield the tensors among some arguments, one for each piece of memory."""
+    seen = set()
+    for name, value in passed:
+        if isinstance(value, torch.Tensor) and value.untyped_storage().nbytes():
+            start = value.untyped_storage().data_ptr()
+            if start not in seen:
+                seen.add(start)
+                yield name, value
+
+
+def _form(tensor: torch.Tensor) -> str:
+    return f"{str(tensor.dtype).removeprefix('torch.')}{list(tensor.shape)}"
+
+
+def _plain(value: Any) -> int | float:
+    """Return an argument as the number that the kernel gets: a tensor's address, or the value itself."""
+    if isinstance(value, torch.Tensor):
+        return value.data_ptr()
+    if not isinstance(value, int | float):
+        raise Unsupported(f"a launch argument of type {type(value).__name__}")
+    return value
