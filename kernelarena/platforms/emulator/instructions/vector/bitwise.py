@@ -155,18 +155,31 @@ def align_bytes(high: Array, low: Array, by: Array) -> Array:
 @vector("v_perm_b32", "u32 u32 u32 -> u32")
 def permute(high: Array, low: Array, selectors: Array) -> Array:
     """Choose each byte of the result: of the eight, of four of their signs, zero or ones."""
-    both = _joined(high, low)
-    result = np.zeros_like(selectors & high & low)
+    if selectors.shape[-1] == 1 and (selectors == selectors.flat[0]).all():  # as it nearly always is
+        return _permuted(high, low, int(selectors.flat[0]))
+    shape = np.broadcast_shapes(high.shape, low.shape, selectors.shape)
+    choices = np.empty((*shape, 14), np.uint8)
+    for place, word in enumerate((low, high)):
+        whole = np.ascontiguousarray(np.broadcast_to(word, shape))
+        choices[..., 4 * place : 4 * place + 4] = whole[..., None].view(np.uint8)
+    choices[..., 8:12] = (choices[..., 1:8:2] >> np.uint8(7)) * np.uint8(255)
+    choices[..., 12:] = (0, 255)
+    wanted = np.ascontiguousarray(np.broadcast_to(selectors, shape))[..., None].view(np.uint8)
+    return np.take_along_axis(choices, np.minimum(wanted, 13).astype(np.intp), -1).view(np.uint32)[..., 0]
+
+
+def _permuted(high: Array, low: Array, selectors: int) -> Array:
+    result = np.zeros(np.broadcast_shapes(high.shape, low.shape), np.uint32)
     for byte in range(4):
-        selector = (selectors >> np.uint32(8 * byte)) & np.uint32(0xFF)
-        chosen = both >> ((selector & np.uint32(7)) * np.uint32(8)).astype(np.uint64)
-        sign = both >> ((selector & np.uint32(3)) * np.uint32(16) + np.uint32(15)).astype(np.uint64)
-        value = np.where(
-            selector < 8,
-            chosen & np.uint64(0xFF),
-            np.where(selector < 12, (sign & np.uint64(1)) * np.uint64(0xFF), np.where(selector == 12, 0, 0xFF)),
-        )
-        result |= value.astype(np.uint32) << np.uint32(8 * byte)
+        selector = selectors >> 8 * byte & 255
+        if selector < 8:
+            found = (high if selector > 3 else low) >> np.uint32(8 * (selector & 3)) & np.uint32(255)
+        elif selector < 12:
+            word = high if selector > 9 else low
+            found = (word >> np.uint32(31 if selector & 1 else 15) & np.uint32(1)) * np.uint32(255)
+        else:
+            found = np.uint32(0 if selector == 12 else 255)
+        result |= found << np.uint32(8 * byte)
     return result
 
 

@@ -20,8 +20,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kernelarena.platforms.emulator.floats.fused import scaled_fma
-from kernelarena.platforms.emulator.floats.parts import FORMATS, Array, exponent, is_denormal, is_negative
+from kernelarena.platforms.emulator.floats.fused import fma, scaled_fma
+from kernelarena.platforms.emulator.floats.parts import FORMATS, Array, bits, exponent, is_denormal
 from kernelarena.platforms.emulator.instructions.registry import vector
 
 
@@ -44,29 +44,34 @@ _RANGES = {
 
 def scale(which: Array, denominator: Array, numerator: Array) -> tuple[Array, Array]:
     """Return ``which``, one of the other two, scaled if it is the one to scale; and the lanes to scale back."""
-    limits = _RANGES[which.dtype]
-    apart = exponent(numerator) - exponent(denominator)
+    limits, form = _RANGES[which.dtype], FORMATS[which.dtype]
+    above, below = exponent(numerator), exponent(denominator)
+    apart = above - below
+    near = (apart < limits.apart) & (apart > 2 - form.bias) & (above > limits.tiny) & (below > 0)
+    if (near & (above < form.top) & (below < form.top - 2)).all():  # as it nearly always is
+        return which, np.zeros(near.shape, bool)
     small_reciprocal = is_denormal(1 / denominator)
     small_quotient = is_denormal(numerator / denominator)
-    cases = [
-        (numerator == 0) | (denominator == 0),
-        apart >= limits.apart,
-        is_denormal(denominator),
-        small_reciprocal & small_quotient,
-        small_reciprocal,
-        small_quotient,
-        exponent(numerator) <= limits.tiny,
-    ]
-    up, zero = limits.power, np.zeros_like(apart)
-    of_denominator = np.where(which == denominator, up, 0)
-    of_numerator = np.where(which == numerator, up, 0)
-    power = np.select(cases, [zero, of_denominator, zero + up, -of_denominator, zero - up, of_numerator, zero + up], 0)
-    scaled = np.where(cases[0], which.dtype.type(np.nan), np.ldexp(which, power))
-    return scaled, np.select(cases, [zero, zero + 1, zero, zero + 1, zero, zero + 1, zero], 0) != 0
+    up = np.int32(limits.power)
+    of_denominator = np.where(which == denominator, up, np.int32(0))
+    of_numerator = np.where(which == numerator, up, np.int32(0))
+    power, marked = np.where(above <= limits.tiny, up, np.int32(0)), np.zeros(apart.shape, bool)
+    for case, by, marks in (  # the last one that holds decides
+        (small_quotient, of_numerator, True),
+        (small_reciprocal, -up, False),
+        (small_reciprocal & small_quotient, -of_denominator, True),
+        (is_denormal(denominator), up, False),
+        (apart >= limits.apart, of_denominator, True),
+    ):
+        power, marked = np.where(case, by, power), np.where(case, marks, marked)
+    nothing = (numerator == 0) | (denominator == 0)
+    return np.where(nothing, which.dtype.type(np.nan), np.ldexp(which, power)), marked & ~nothing
 
 
 def last_step(a: Array, b: Array, c: Array, marked: Array) -> Array:
     """Return ``a * b + c``, scaled back in marked lanes: up where the approximate quotient ``c`` is large."""
+    if not marked.any():
+        return fma(a, b, c)
     limits, form = _RANGES[a.dtype], FORMATS[a.dtype]
     back = np.where(exponent(c) > form.bias, limits.power, -limits.power)
     return scaled_fma(a, b, c, np.where(marked, back, 0))
@@ -74,18 +79,22 @@ def last_step(a: Array, b: Array, c: Array, marked: Array) -> Array:
 
 def fix_up(quotient: Array, denominator: Array, numerator: Array) -> Array:
     """Return the quotient, or what the operands alone decide."""
-    dtype = quotient.dtype.type
-    zero_over, by_zero = numerator == 0, denominator == 0
-    infinite_over, by_infinity = np.isinf(numerator), np.isinf(denominator)
-    vanishes = exponent(numerator) - exponent(denominator) < _RANGES[quotient.dtype].vanishes
+    form, number = FORMATS[quotient.dtype], quotient.dtype.type
+    above, below = exponent(numerator), exponent(denominator)
+    vanishes = above - below < _RANGES[quotient.dtype].vanishes
     size = np.abs(quotient)
-    if dtype is not np.float16:  # of which quotients are made in float32
-        size = np.where(np.isnan(size), dtype(np.inf), size)
-    size = np.select([by_zero | infinite_over, by_infinity | zero_over | vanishes], [dtype(np.inf), dtype(0)], size)
-    signed = np.where(is_negative(denominator) ^ is_negative(numerator), -size, size)
-    nothing = (zero_over & by_zero) | (infinite_over & by_infinity)
-    odd = [np.isnan(numerator), np.isnan(denominator), nothing]
-    return np.select(odd, [numerator + numerator, denominator + denominator, dtype(np.nan)], signed)
+    usual = (above > 0) & (above < form.top) & (below > 0) & (below < form.top) & ~vanishes & (size == size)
+    sign = (bits(denominator) ^ bits(numerator)) & form.sign
+    if usual.all():
+        return (bits(size) | sign).view(number)
+    over, under = np.isinf(numerator) | (denominator == 0), np.isinf(denominator) | (numerator == 0)
+    if number is not np.float16:  # of which quotients are made in float32
+        size = np.where(np.isnan(size), number(np.inf), size)
+    size = np.where(over, number(np.inf), np.where(under | vanishes, number(0), size))
+    signed = np.where(over & under, number(np.nan), (bits(size) | sign).view(number))
+    for operand in (denominator, numerator):
+        signed = np.where(np.isnan(operand), operand + operand, signed)
+    return signed
 
 
 for _kind in ("f32", "f64"):

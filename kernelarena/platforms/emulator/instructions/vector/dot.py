@@ -28,6 +28,19 @@ def _dot(widen: Widen) -> Dot:
     return dot
 
 
+def _clampable(widen: Widen) -> Callable[..., Array]:
+    """Return a dot product of integers; clamped, the whole sum is exact before it is made to fit."""
+    wrapping, exact = _dot(widen), _dot(lambda x: widen(x).astype(np.int64))
+
+    def dot(a: Array, b: Array, total: Array, *, clamp: bool = False) -> Array:
+        if not clamp:
+            return wrapping(a, b, total)
+        limits = np.iinfo(total.dtype)
+        return np.clip(exact(a, b, total.astype(np.int64)), limits.min, limits.max).astype(total.dtype)
+
+    return dot
+
+
 def _to(dtype: type[np.generic]) -> Widen:
     return lambda x: x.astype(dtype)
 
@@ -57,9 +70,9 @@ _INTEGERS: tuple[tuple[str, str, str, Widen], ...] = (
     ("8_u32_u4", "u32", "u32", _nibbles),
 )
 for _name, _parts, _sum, _widen in _INTEGERS:
-    vector(f"v_dot{_name}", f"{_parts} {_parts} {_sum} -> {_sum}")(_dot(_widen))
+    vector(f"v_dot{_name}", f"{_parts} {_parts} {_sum} -> {_sum}")(_clampable(_widen))
     if _sum == "i32":
-        vector(f"v_dot{_name[0]}c{_name[1:]}", f"{_parts} {_parts} dst -> i32")(_dot(_widen))
+        vector(f"v_dot{_name[0]}c{_name[1:]}", f"{_parts} {_parts} dst -> i32")(_clampable(_widen))
 
 for _form, _sources in (("v_dot2_f32_f16", "v2f16 v2f16 f32"), ("v_dot2c_f32_f16", "v2f16 v2f16 dst")):
     vector(_form, f"{_sources} -> f32", targets=_OLD)(_flushing(_f16))

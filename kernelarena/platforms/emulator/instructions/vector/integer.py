@@ -7,14 +7,14 @@ import numpy as np
 from kernelarena.platforms.emulator.floats.parts import Array
 from kernelarena.platforms.emulator.instructions.registry import vector
 from kernelarena.platforms.emulator.instructions.vector.bitwise import shift_left
+from kernelarena.platforms.emulator.instructions.vector.saturation import clampable
 
 Two = tuple[Array, Array]
 
-for _name, _kind in (("v_add_u32", "u32"), ("v_add_i32", "i32")):
-    vector(_name, f"{_kind} {_kind} -> {_kind}")(np.add)
-for _name, _kind in (("v_sub_u32", "u32"), ("v_sub_i32", "i32")):
-    vector(_name, f"{_kind} {_kind} -> {_kind}")(np.subtract)
-vector("v_subrev_u32", "u32 u32 -> u32")(lambda a, b: b - a)
+for _kind in ("u32", "i32"):
+    vector(f"v_add_{_kind}", f"{_kind} {_kind} -> {_kind}")(clampable(np.add))
+    vector(f"v_sub_{_kind}", f"{_kind} {_kind} -> {_kind}")(clampable(np.subtract))
+vector("v_subrev_u32", "u32 u32 -> u32")(clampable(lambda a, b: b - a))
 vector("v_add3_u32", "u32 u32 u32 -> u32")(lambda a, b, c: a + b + c)
 vector("v_xad_u32", "u32 u32 u32 -> u32")(lambda a, b, c: (a ^ b) + c)
 vector("v_lshl_add_u32", "u32 u32 u32 -> u32")(lambda a, by, b: shift_left(a, by) + b)

@@ -8,6 +8,7 @@ import numpy as np
 
 from kernelarena.platforms.emulator.floats.parts import Array
 from kernelarena.platforms.emulator.instructions.registry import vector
+from kernelarena.platforms.emulator.instructions.vector.saturation import clampable
 
 Function = Callable[..., Array]
 
@@ -20,10 +21,10 @@ _BINARY: dict[str, tuple[Function, tuple[str, ...]]] = {
 }
 for _verb, (_function, _kinds) in _BINARY.items():
     for _kind in _kinds:
-        vector(f"v_{_verb}_{_kind}", f"{_kind} {_kind} -> {_kind}")(_function)
-        vector(f"v_pk_{_verb}_{_kind}", f"v2{_kind} v2{_kind} -> v2{_kind}")(_function)
+        vector(f"v_{_verb}_{_kind}", f"{_kind} {_kind} -> {_kind}")(clampable(_function))
+        vector(f"v_pk_{_verb}_{_kind}", f"v2{_kind} v2{_kind} -> v2{_kind}")(clampable(_function))
 
-vector("v_subrev_u16", "u16 u16 -> u16")(lambda a, b: b - a)
+vector("v_subrev_u16", "u16 u16 -> u16")(clampable(lambda a, b: b - a))
 
 
 def _mad(a: Array, b: Array, c: Array) -> Array:
@@ -31,6 +32,6 @@ def _mad(a: Array, b: Array, c: Array) -> Array:
 
 
 for _kind in ("u16", "i16"):
-    vector(f"v_mad_{_kind}", f"{_kind} {_kind} {_kind} -> {_kind}")(_mad)
-    vector(f"v_mad_legacy_{_kind}", f"{_kind} {_kind} {_kind} -> {_kind}")(_mad)
-    vector(f"v_pk_mad_{_kind}", f"v2{_kind} v2{_kind} v2{_kind} -> v2{_kind}")(_mad)
+    vector(f"v_mad_{_kind}", f"{_kind} {_kind} {_kind} -> {_kind}")(clampable(_mad))
+    vector(f"v_mad_legacy_{_kind}", f"{_kind} {_kind} {_kind} -> {_kind}")(clampable(_mad))
+    vector(f"v_pk_mad_{_kind}", f"v2{_kind} v2{_kind} v2{_kind} -> v2{_kind}")(clampable(_mad))
