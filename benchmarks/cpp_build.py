@@ -25,7 +25,7 @@ EXAMPLES = Path(__file__).parents[1] / "examples" / "cpp"
 def main() -> None:
     """Judge every kernel on every platform twice."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--platforms", default="mi250,mi300,a100,h100,h200")
+    parser.add_argument("--platforms", default="mi250,mi300,a100,h100,h200,b200")
     parser.add_argument("--kernels", default=str(EXAMPLES))
     asked = parser.parse_args()
     chips, tasks = catalogue.load(), load_tasks()
