@@ -13,7 +13,6 @@ from kernelarena.platforms.emulator.assembly.statement import Place, Statement, 
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _LABEL = re.compile(r"([\w.$]+):$")
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"')
-_COMMENT = re.compile(r"\s*(?:;|//).*")
 _TARGET = re.compile(r"gfx[0-9a-f]+")
 
 
@@ -127,7 +126,7 @@ class _Reader:
         self._label = ""
 
     def line(self, line: str) -> None:
-        line = _COMMENT.sub("", line).strip() if '"' not in line else line.strip()
+        line = line.strip() if '"' in line else line.partition(";")[0].partition("//")[0].strip()
         if not line:
             return
         if found := _LABEL.match(line):

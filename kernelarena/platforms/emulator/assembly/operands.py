@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 SCALAR, VECTOR, ACCUMULATION = 0, 256, 512
 """Where each register file begins in the one numbering that all registers share."""
@@ -75,6 +76,7 @@ class Operand:
     signed: bool = False
 
 
+@lru_cache(maxsize=1 << 14)
 def parse_operand(text: str) -> Operand:
     """Read one operand.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -111,7 +112,7 @@ class Signature:
             raise ValueError(f"signature {text!r}: {' '.join(unknown) or 'an arrow is missing'}")
         return cls(sources, results)
 
-    @property
+    @cached_property
     def written(self) -> tuple[str, ...]:
         """The sources that the assembly text names."""
         return tuple(name for name in self.sources if name not in ("dst", "op_sel", "vcc", "scc"))

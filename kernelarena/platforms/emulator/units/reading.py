@@ -187,25 +187,25 @@ def _shown(source: Source, statement: Statement, read: Reader, flushes: bool) ->
     if changed and not kind.sign:
         raise Unsupported(statement.text)
     split = _packed_view(source, statement) if kind.parts else _plain_view(kind)
-    word = np.dtype(f"u{kind.dtype.itemsize}").type
-    keep = word(~(kind.sign if clear else 0) & ((1 << kind.bits) - 1))
-    flips = np.array([kind.sign if one else 0 for one in flip], word)
-    toggle = flips if kind.parts else flips[0]
     dtype = kind.dtype
 
-    def bits(group: Group) -> Array:
+    def bits(group: Any) -> Array:
         return split(read(group))
 
-    def plain(group: Group) -> Array:
-        return split(read(group)).view(dtype)
-
-    def signed(group: Group) -> Array:
-        return ((split(read(group)) & keep) ^ toggle).view(dtype)
-
-    value = signed if changed else plain
+    value: Reader = lambda group: split(read(group)).view(dtype)  # noqa: E731
+    if changed:
+        value = _with_signs(bits, kind, clear, flip)
     if flushes and kind.flushes:
         return Reading(lambda group: flushed(value(group)), bits)
     return Reading(value, bits)
+
+
+def _with_signs(bits: Reader, kind: Kind, clear: bool, flip: list[bool]) -> Reader:
+    word, dtype = np.dtype(f"u{kind.dtype.itemsize}").type, kind.dtype
+    keep = word(~(kind.sign if clear else 0) & ((1 << kind.bits) - 1))
+    flips = np.array([kind.sign if one else 0 for one in flip], word)
+    toggle = flips if kind.parts else flips[0]
+    return lambda group: ((bits(group) & keep) ^ toggle).view(dtype)
 
 
 def _sign_bits(source: Source, statement: Statement) -> tuple[bool, list[bool]]:
