@@ -39,6 +39,7 @@ def _in_range(a: Array, b: Array, c: Array, _: Array) -> Array:
 
 _UNTOLD = [("gfx90a", "v_dot2_f32_f16"), ("gfx90a", "v_dot2c_f32_f16")]
 """The guide is that of later chips, which do not flush."""
+_UNTOLD += [(chip, "v_trig_preop_f64") for chip in _CHIPS]  # "only the whole part is kept", of what it does not say
 
 _SAID: dict[str, Callable[..., Array]] = {
     # What "exponent" and "mantissa" mean for zeros and denormals is not said.

@@ -154,3 +154,16 @@ def test_dot_products_of_the_oldest_chip_take_denormals_for_zero() -> None:
     one, zero = np.ones((1, 1, 2), np.float16), np.zeros((1, 1), np.float32)
     assert _run("v_dot2_f32_f16", tiny, one, zero, chip="gfx90a")[0, 0] == 0
     assert _run("v_dot2_f32_f16", tiny, one, zero, chip="gfx942")[0, 0] == 2.0**-23
+
+
+def test_segments_of_two_over_pi_reduce_an_angle() -> None:
+    # 2/pi to 159 bits, from the digits of pi in hexadecimal (OEIS A062964).
+    pi = Fraction(0x3243F6A8885A308D313198A2E03707344A4093822299F31D0082EFA98EC4E6C89, 1 << 256)
+    one = np.ones((1, 64))
+    parts = [Fraction(float(_run("v_trig_preop_f64", one, np.full((1, 64), n, np.uint32))[0, 0])) for n in range(3)]
+    assert 0 < 2 / pi - sum(parts) < Fraction(1, 1 << 159)
+    large = np.full((1, 64), 2.0**1000)
+    (first,) = {float(value) for value in _run("v_trig_preop_f64", large, np.zeros((1, 64), np.uint32)).ravel()}
+    shift = 1000 + 1023 - 1077
+    assert first < 2.0 ** (128 - shift)
+    assert float(_run("v_trig_preop_f64", large, np.full((1, 64), 31, np.uint32))[0, 0]) == 0.0  # no digits so far down

@@ -16,6 +16,7 @@ from kernelarena.platforms.emulator.instructions.vector import (
     mixed,
     moves,
     multiply,
+    reduction,
     rounding,
     sums_of_differences,
 )
@@ -36,6 +37,7 @@ __all__ = [
     "mixed",
     "moves",
     "multiply",
+    "reduction",
     "rounding",
     "sums_of_differences",
 ]
