@@ -92,6 +92,11 @@ def add_inplace(x, y, alpha):
     return apply(_add, x, (x, y), (alpha,))
 
 
+def diff(x):
+    later, earlier = x[:, 1:], x[:, :-1]
+    return apply(_sub, like(later), (later, earlier), (1.0,))
+
+
 def div(x, y):
     return apply(_div, like(x), (x, y))
 
