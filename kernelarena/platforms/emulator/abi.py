@@ -146,7 +146,7 @@ def begin(state: State, kernel: KernelText, launch: Launch) -> set[int]:
     given: set[int] = set()
     place = 0
 
-    def put(words: Sequence[int] | Array) -> None:
+    def put(words: Sequence[int] | Sequence[Array] | Array) -> None:
         nonlocal place
         for word in words:
             state.scalars[:, place] = word
@@ -174,7 +174,7 @@ def begin(state: State, kernel: KernelText, launch: Launch) -> set[int]:
 
 
 def _begin_lanes(state: State, descriptor: dict[str, int], launch: Launch, given: set[int]) -> None:
-    """Number the work-items, and disable lanes beyond the last one."""
+    """Put the numbers of work-items into v0, and disable lanes beyond the last one."""
     each, (x, y, z) = launch.waves_each, launch.block
     flat = np.arange(each * LANES).reshape(each, LANES)
     packed = flat % x

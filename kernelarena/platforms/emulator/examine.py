@@ -1,4 +1,4 @@
-"""Looks at the registers of an instruction before it runs: are they there, and are they defined?"""
+"""Looks at the registers of an instruction before it runs: whether they are there, and whether they are defined."""
 
 from __future__ import annotations
 

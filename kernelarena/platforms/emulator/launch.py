@@ -81,7 +81,7 @@ def launch(
     """
     begun = time.perf_counter()
     if kernel not in program.kernels:
-        missing = "; ".join(program.unsupported) or "no such kernel"
+        missing = "; ".join(program.missing.get(kernel, ())) or "there is no such kernel in the program"
         raise InputError(f"{kernel}: cannot be run: {missing}")
     made = program.kernels[kernel]
     threads = block[0] * block[1] * block[2]

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ctypes
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from kernelarena.platforms.emulator.fault import FaultKind
 from kernelarena.platforms.emulator.lanes import Array
 
-_WORDS = {1: np.dtype(np.uint8), 2: np.dtype(np.uint16), 4: np.dtype(np.uint32)}
+_WORDS: dict[int, type[Any]] = {1: np.uint8, 2: np.uint16, 4: np.uint32}
 
 
 class AccessError(Exception):
@@ -105,9 +106,7 @@ class Memory:
             raise ValueError(f"{label} overlaps {(before or after or label)}")
         data = owner
         if data is None:
-            data = (
-                np.frombuffer((ctypes.c_uint8 * size).from_address(base), np.uint8) if size else np.empty(0, np.uint8)
-            )
+            data = np.ctypeslib.as_array((ctypes.c_uint8 * size).from_address(base)) if size else np.empty(0, np.uint8)
         written = np.zeros(size, np.uint8) if unwritten else None
         made = Allocation(base, size, label, readable, writable, data, written)
         self._allocations.insert(place, made)

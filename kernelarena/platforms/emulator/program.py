@@ -81,13 +81,18 @@ class Program:
         The chip that it was built for.
     kernels
         By name: those of which everything is modelled.
-    unsupported
-        The text of each instruction, mode or chip that is not, once.
+    missing
+        For every other one the text of each instruction, or mode, that is not modelled, once.
     """
 
     target: str
     kernels: dict[str, Kernel]
-    unsupported: tuple[str, ...]
+    missing: dict[str, tuple[str, ...]]
+
+    @property
+    def unsupported(self) -> tuple[str, ...]:
+        """What is not modelled in any of the kernels."""
+        return tuple(dict.fromkeys(text for texts in self.missing.values() for text in texts))
 
 
 def load(text: str) -> Program:
@@ -101,21 +106,21 @@ def load(text: str) -> Program:
     Returns
     -------
     Program
-        Kernels with anything that is not modelled are not among its kernels; what that is stands in ``unsupported``.
+        Kernels with anything that is not modelled are not among its ``kernels``; what that is stands in ``missing``.
     """
     module = parse_module(text)
     if module.target not in TARGETS:
-        return Program(module.target, {}, (f"instructions of {module.target}",))
+        return Program(module.target, {}, dict.fromkeys(module.kernels, (f"instructions of {module.target}",)))
     kernels: dict[str, Kernel] = {}
-    unsupported: dict[str, None] = {}
+    missing: dict[str, tuple[str, ...]] = {}
     for name, kernel in module.kernels.items():
         loader = _Loader(module, kernel)
         made = loader.kernel()
         if loader.unsupported:
-            unsupported.update(loader.unsupported)
+            missing[name] = tuple(loader.unsupported)
         else:
             kernels[name] = made
-    return Program(module.target, kernels, tuple(unsupported))
+    return Program(module.target, kernels, missing)
 
 
 class _Loader:

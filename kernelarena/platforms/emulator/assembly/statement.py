@@ -71,7 +71,7 @@ def parse_statement(text: str, place: Place | None) -> Statement:
     rest = rest.strip()
     if mnemonic == "s_waitcnt":  # its one operand is a list of words
         return Statement(text, mnemonic, encoding, (), _counters(rest), place)
-    operands = []
+    operands: list[Operand] = []
     modifiers: dict[str, Modifier] = {}
     for piece in _COMMA.split(rest) if rest else ():
         first, *others = _SPACE.split(piece)

@@ -1,7 +1,8 @@
 """Numbers in the text as the bits that an operand of some kind gets.
 
 From the ISA guides ("Scalar and vector operands: inline constants, literal constants"): integers -16 to 64 and a few
-floats are inline and take the operand's own width; any other number is a literal of 32 bits, the high half of a float64.
+floats are inline and take the operand's own width; any other number is a literal of 32 bits: of a float64
+the high half.
 """
 
 from __future__ import annotations

@@ -22,8 +22,8 @@ _CONDITIONS: dict[str, tuple[Condition, tuple[int, ...]]] = {
     "scc1": (lambda group: group.condition, (SCC,)),
     "vccz": (lambda group: group.pair(VCC) == 0, (VCC, VCC + 1)),
     "vccnz": (lambda group: group.pair(VCC) != 0, (VCC, VCC + 1)),
-    "execz": (lambda group: ~group.exec.any(axis=1), ()),
-    "execnz": (lambda group: group.exec.any(axis=1), ()),
+    "execz": (lambda group: group.pair(EXEC) == 0, ()),
+    "execnz": (lambda group: group.pair(EXEC) != 0, ()),
 }
 _NOTHING = {
     "s_nop", "s_setprio", "s_sleep", "s_sethalt", "s_inst_prefetch", "s_icache_inv", "s_dcache_inv", "s_dcache_wb",

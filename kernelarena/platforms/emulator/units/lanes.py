@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -13,12 +12,11 @@ from kernelarena.platforms.emulator.fault import Unsupported
 from kernelarena.platforms.emulator.instruction import WHOLE, Instruction
 from kernelarena.platforms.emulator.instructions.kinds import KINDS
 from kernelarena.platforms.emulator.lanes import LANES, Array
-from kernelarena.platforms.emulator.shadow import ShadowView
+from kernelarena.platforms.emulator.registers import Registers
 from kernelarena.platforms.emulator.state import Group
 from kernelarena.platforms.emulator.units.scalar import scalar_reader
 
-Registers = Group | ShadowView
-Move = Callable[[Any, Group], None]
+Move = Callable[[Registers, Group], None]
 """Moves registers, or their undefined bits; the group says which lanes."""
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+
 import numpy as np
 
 from kernelarena.platforms.emulator.assembly import Operand, Register, Statement

@@ -13,6 +13,7 @@ from kernelarena.platforms.emulator.instruction import Instruction
 from kernelarena.platforms.emulator.instructions.kinds import KINDS
 from kernelarena.platforms.emulator.instructions.registry import Entry
 from kernelarena.platforms.emulator.lanes import LANES, Array
+from kernelarena.platforms.emulator.registers import Registers
 from kernelarena.platforms.emulator.state import Group
 from kernelarena.platforms.emulator.units.constants import constant_bits
 from kernelarena.platforms.emulator.units.reading import Reader
@@ -58,7 +59,7 @@ def _reader(operand: Operand, count: int, statement: Statement) -> Reader:
         raise Unsupported(statement.text)
     numbers = value.all
 
-    def read(group: Group) -> Array:
+    def read(group: Registers) -> Array:
         whole = np.empty((group.count, LANES, len(numbers)), np.uint32)
         for place, number in enumerate(numbers):
             whole[..., place] = group.vector(number)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -13,12 +12,12 @@ from kernelarena.platforms.emulator.assembly.operands import SCC, VECTOR
 from kernelarena.platforms.emulator.fault import Unsupported
 from kernelarena.platforms.emulator.instructions.kinds import Kind
 from kernelarena.platforms.emulator.lanes import Array, unpacked
+from kernelarena.platforms.emulator.registers import Registers
 from kernelarena.platforms.emulator.shadow import ShadowView
-from kernelarena.platforms.emulator.state import Group
 from kernelarena.platforms.emulator.units.constants import constant_bits
 from kernelarena.platforms.emulator.units.dpp import LaneMove
 
-Reader = Callable[[Any], Array]
+Reader = Callable[[Registers], Array]
 """Takes a group, or a view of its undefined bits."""
 
 _SELECTIONS = {
@@ -165,7 +164,7 @@ def _mixed(source: Source, statement: Statement, read: Reader) -> Reader:
         return lambda group: _signed(constant, absolute, negated)
     shift = np.uint32(16 if high else 0)
 
-    def mixed(group: Group) -> Array:
+    def mixed(group: Registers) -> Array:
         bits = read(group)
         wide = (bits >> shift).astype(np.uint16).view(np.float16).astype(np.float32) if half else bits.view(np.float32)
         return _signed(wide, absolute, negated)
@@ -181,7 +180,7 @@ def _signed(value: Array, absolute: bool, negated: bool) -> Array:
 
 def _shown(source: Source, statement: Statement, read: Reader, flushes: bool) -> Reading:
     """Read bits, apply the modifiers of sign, and show them in the kind's dtype."""
-    kind, operand = source.kind, source.operand
+    kind = source.kind
     clear, flip = _sign_bits(source, statement)
     changed = clear or any(flip)
     if changed and not kind.sign:
@@ -189,7 +188,7 @@ def _shown(source: Source, statement: Statement, read: Reader, flushes: bool) ->
     split = _packed_view(source, statement) if kind.parts else _plain_view(kind)
     dtype = kind.dtype
 
-    def bits(group: Any) -> Array:
+    def bits(group: Registers) -> Array:
         return split(read(group))
 
     value: Reader = lambda group: split(read(group)).view(dtype)  # noqa: E731

@@ -13,12 +13,13 @@ from kernelarena.platforms.emulator.instruction import Instruction, Step, vital
 from kernelarena.platforms.emulator.instructions.kinds import KINDS, Kind
 from kernelarena.platforms.emulator.instructions.registry import Entry
 from kernelarena.platforms.emulator.lanes import Array
+from kernelarena.platforms.emulator.registers import Registers
 from kernelarena.platforms.emulator.state import Group
 from kernelarena.platforms.emulator.units.constants import constant_bits
 from kernelarena.platforms.emulator.units.reading import Reader
 from kernelarena.platforms.emulator.units.scalar_shading import ScalarShading
 
-ScalarWriter = Callable[[Group, Array], None]
+ScalarWriter = Callable[[Registers, Array], None]
 
 
 def decode_scalar(entry: Entry, statement: Statement) -> Instruction:
@@ -93,7 +94,7 @@ def scalar_writer(operand: Operand, kind: Kind, statement: Statement) -> ScalarW
     return lambda group, result: group.set_scalar(first, result.astype(dtype, copy=False).view(np.uint32))
 
 
-def _write_condition(group: Group, value: Array) -> None:
+def _write_condition(group: Registers, value: Array) -> None:
     group.condition = value
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from kernelarena.platforms.emulator.instructions.kinds import KINDS
 from kernelarena.platforms.emulator.instructions.registry import Entry
 from kernelarena.platforms.emulator.lanes import Array
+from kernelarena.platforms.emulator.registers import Registers
 from kernelarena.platforms.emulator.shadow import ShadowView
 from kernelarena.platforms.emulator.state import Group
 from kernelarena.platforms.emulator.units.rules import followed
@@ -30,7 +31,7 @@ class ScalarShading:
 
     def __init__(
         self, entry: Entry, constants: Sequence[bool],
-        readers: Sequence[Callable[[Group], Array]], writers: Sequence[Callable[[Group, Array], None]],
+        readers: Sequence[Callable[[Registers], Array]], writers: Sequence[Callable[[Registers, Array], None]],
     ) -> None:  # fmt: skip
         assert entry.signature is not None
         self._name = entry.mnemonic[2:]

@@ -10,7 +10,7 @@ import numpy as np
 from kernelarena.platforms.emulator.instructions.atomic import Atomic, in_turn
 from kernelarena.platforms.emulator.lanes import LANES, Array
 from kernelarena.platforms.emulator.memory import AccessError
-from kernelarena.platforms.emulator.state import Group
+from kernelarena.platforms.emulator.registers import Registers
 
 Fetch = Callable[[Array, int], Array]
 """Reads: addresses and bytes of each to ``uint32[n, words]``."""
@@ -104,7 +104,7 @@ def _shown(words: Array, dtype: np.dtype[np.generic]) -> Array:
     return np.ascontiguousarray(words).view(dtype)
 
 
-def gather_registers(group: Group, first: int, count: int) -> Array:
+def gather_registers(group: Registers, first: int, count: int) -> Array:
     """Return registers side by side, ``uint32[waves, 64, count]``."""
     if count == 1:
         return group.vector(first)[..., None]
@@ -114,7 +114,7 @@ def gather_registers(group: Group, first: int, count: int) -> Array:
     return whole
 
 
-def scatter_registers(group: Group, first: int, values: Array) -> None:
+def scatter_registers(group: Registers, first: int, values: Array) -> None:
     """Write registers side by side in the lanes of EXEC."""
     for number in range(values.shape[-1]):
         group.set_vector(first + number, values[..., number])

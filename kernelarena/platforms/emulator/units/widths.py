@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kernelarena.platforms.emulator.lanes import Array
-from kernelarena.platforms.emulator.state import Group
+from kernelarena.platforms.emulator.registers import Registers
 from kernelarena.platforms.emulator.units.transfer import scatter_registers
 
 
@@ -48,7 +48,7 @@ class Width:
         wide: Array = (values << np.uint32(shift)).view(np.int32) >> np.int32(shift)
         return wide.view(np.uint32) & np.uint32(0xFFFF) if self.half else wide.view(np.uint32)
 
-    def into(self, group: Group, first: int, values: Array) -> None:
+    def into(self, group: Registers, first: int, values: Array) -> None:
         """Write what was loaded into registers."""
         values = self.extended(values)
         if self.half == "lo":

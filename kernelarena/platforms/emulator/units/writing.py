@@ -11,12 +11,12 @@ from kernelarena.platforms.emulator.assembly import Operand, Register, Statement
 from kernelarena.platforms.emulator.fault import Unsupported
 from kernelarena.platforms.emulator.instructions.kinds import Kind
 from kernelarena.platforms.emulator.lanes import Array
-from kernelarena.platforms.emulator.state import Group
+from kernelarena.platforms.emulator.registers import Registers
 from kernelarena.platforms.emulator.units.dpp import LaneMove
 from kernelarena.platforms.emulator.units.reading import _SELECTIONS as SELECTIONS
 from kernelarena.platforms.emulator.units.reading import flushed
 
-Writer = Callable[[Group, Array, "Array | None"], None]
+Writer = Callable[[Registers, Array, "Array | None"], None]
 """Takes the group, what to write, and the lanes to write where they are not those of EXEC."""
 
 
@@ -66,7 +66,7 @@ def vector_writer(target: Target, statement: Statement, flushes: bool, sources: 
         return Writing(kind, finish, _pair_writer(first, kind))
     place = _placed(first, kind, statement, sources)
 
-    def write(group: Group, bits: Array, mask: Array | None) -> None:
+    def write(group: Registers, bits: Array, mask: Array | None) -> None:
         group.set_vector(first, place(group, _in_register(bits, kind)), mask)
 
     return Writing(kind, finish, write)
@@ -77,14 +77,14 @@ def _same(value: Array) -> Array:
 
 
 def _mask_writer(first: int) -> Writer:
-    def write(group: Group, value: Array, mask: Array | None) -> None:
+    def write(group: Registers, value: Array, mask: Array | None) -> None:
         group.set_mask(first, value & (group.exec if mask is None else mask))
 
     return write
 
 
 def _pair_writer(first: int, kind: Kind) -> Writer:
-    def write(group: Group, bits: Array, mask: Array | None) -> None:
+    def write(group: Registers, bits: Array, mask: Array | None) -> None:
         words = bits if kind.parts else np.ascontiguousarray(bits)[..., None].view(np.uint32)
         group.set_vector(first, words[..., 0], mask)
         group.set_vector(first + 1, words[..., 1], mask)
@@ -135,7 +135,7 @@ def _in_register(bits: Array, kind: Kind) -> Array:
     return bits.astype(np.uint32, copy=False)
 
 
-def _placed(first: int, kind: Kind, statement: Statement, sources: int) -> Callable[[Group, Array], Array]:
+def _placed(first: int, kind: Kind, statement: Statement, sources: int) -> Callable[[Registers, Array], Array]:
     """Return what puts narrow bits into their place in the register."""
     if statement.encoding == "sdwa":
         return _selected(first, statement)
@@ -147,7 +147,7 @@ def _placed(first: int, kind: Kind, statement: Statement, sources: int) -> Calla
     return lambda group, bits: bits
 
 
-def _selected(first: int, statement: Statement) -> Callable[[Group, Array], Array]:
+def _selected(first: int, statement: Statement) -> Callable[[Registers, Array], Array]:
     selection = statement.modifiers.get("dst_sel", "DWORD")
     if selection == "DWORD":
         return lambda group, bits: bits
@@ -164,7 +164,7 @@ def _selected(first: int, statement: Statement) -> Callable[[Group, Array], Arra
     return lambda group, bits: ((bits << left).view(np.int32) >> right).view(np.uint32) << shift
 
 
-def write_mask(move: LaneMove | None, group: Group) -> Array | None:
+def write_mask(move: LaneMove | None, group: Registers) -> Array | None:
     """Return the lanes that a moved source lets an instruction write, or None for those of EXEC."""
     if move is None or (move.zero_fill and not move.selective):
         return None
