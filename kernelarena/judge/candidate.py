@@ -126,10 +126,11 @@ class Candidate:
         """Run the compile gate and pass its events on as they come."""
         from kernelarena.protocol.compile import CompileJob
         from kernelarena.protocol.compile_run import run
+        from kernelarena.protocol.extension_text import is_extension
 
         job = CompileJob.model_validate(request["job"])
         folder = self.scratch / "compile"
-        if job.kernel.language.is_cpp:
+        if job.kernel.language.is_cpp and not is_extension(job.kernel):
             from kernelarena.protocol import compile_cpp
 
             compile_cpp.run(job, self.folder, lambda event: wire.send({"event": event}), folder)

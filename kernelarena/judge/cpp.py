@@ -9,7 +9,7 @@ from kernelarena.judge.compiling import compile_gate
 from kernelarena.judge.zygote import Zygote
 from kernelarena.platforms.backend import Availability, backend_for
 from kernelarena.platforms.toolchains import cpp
-from kernelarena.spec import Evidence, Gate, Kernel, Platform, Reason, Status, Sweep, TaskSource
+from kernelarena.spec import Evidence, Gate, Kernel, Platform, Reason, Status, Sweep, Tally, TaskSource
 
 
 def judge_cpp(
@@ -49,6 +49,8 @@ def judge_cpp(
     except cpp.Missing as missing:
         return {"status": Status.INFRA, "reason": Reason.TOOLCHAIN_MISSING, "detail": str(missing)}
     fields, _ = compile_gate(zygote, kernel, task, platform, sweep)
+    if fields["status"] is Status.SKIPPED:  # what it calls of PyTorch's is not known here
+        fields |= {"evidence": None, "gate": None, "visible": Tally()}
     if compiler.translator is not None:
         fields["notes"] = (_TRANSLATED.format(kernel.language, compiler.translator), *fields["notes"])
     return fields

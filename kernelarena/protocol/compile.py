@@ -93,11 +93,15 @@ def decide(
         return _failed(job, Story(), Reason.JUDGE_TAMPERING, f"the kernel's process reported {what}", log=log)
     if timed_out:
         return _out_of_time(job, story, deadline, log)
-    if story.load is not None:
-        load = story.load
-        return _failed(job, story, _LOAD_REASONS[load.fault], load.message, (load.file, load.line), log=log)
     if (unit := _refused_unit(story)) is not None:
         return _not_built(job, story, unit, log)
+    if story.load is not None:
+        load = story.load
+        if load.fault is EntryFault.UNANSWERED:
+            where = _location(job, load.file, load.line)
+            unanswered, nobodys = Status.SKIPPED, Reason.DEVICE_UNAVAILABLE
+            return Decision(status=unanswered, reason=nobodys, detail=load.message, location=where, log=log)
+        return _failed(job, story, _LOAD_REASONS[load.fault], load.message, (load.file, load.line), log=log)
     if story.ended is None:
         return _died(job, story, exit_code, log)
     for index, call in sorted(story.calls.items()):

@@ -23,7 +23,7 @@ from kernelarena.platforms.toolchains.cpp.names import line_of
 from kernelarena.platforms.toolchains.cpp.recorded import Described, Recorded
 from kernelarena.protocol.compile_events import Arg, TensorSpec
 from kernelarena.protocol.compile_job import Call, CompileJob, make_calls
-from kernelarena.protocol.cpp_unit import UNIT, BuildFailed, Emit, Refused, Unit
+from kernelarena.protocol.compile_unit import UNIT, BuildFailed, Emit, Refused, Unit
 from kernelarena.protocol.entry import EntryFault
 
 _UNDECLARED = re.compile(r"identifier \"(\w+)\" is undefined|use of undeclared identifier '(\w+)'")

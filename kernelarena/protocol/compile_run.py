@@ -8,6 +8,7 @@ import sysconfig
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -61,15 +62,21 @@ def run(
     """
     scratch = folder.parent / "compile" if scratch is None else scratch
     scratch.mkdir(parents=True, exist_ok=True)
+    if job.kernel.language.is_cpp:
+        from kernelarena.protocol.compile_extension import Extensions  # brings along what torch builds them with
     before = set(sys.modules)
     teller = _Teller(emit)
     emit = teller.tell
     with ExitStack() as until:
         exempt = frozenset(job.framework)
         worn = until.enter_context(persona(job.platform, folder=folder, scratch=scratch, emit=emit, exempt=exempt))
+        load: Callable[[], Callable[..., Any]] = partial(load_entry, folder, job.kernel.file, job.kernel.function)
+        if job.kernel.language.is_cpp:
+            extensions = Extensions(job, folder, emit, scratch, worn)
+            load = until.enter_context(extensions.offered())
         until.enter_context(within or nullcontext())
         try:
-            entry = load_entry(folder, job.kernel.file, job.kernel.function)
+            entry = load()
         except EntryError as error:
             emit(
                 {

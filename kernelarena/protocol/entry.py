@@ -20,6 +20,8 @@ class EntryFault(StrEnum):
     SYNTAX = "syntax"
     IMPORT = "import"
     MISSING = "missing"
+    UNANSWERED = "unanswered"
+    """It may be right: it asks for what can only be answered where the chip is."""
 
 
 class EntryError(Exception):
@@ -104,6 +106,8 @@ def _module_name(path: Path) -> str:
 
 
 def _failure(error: BaseException, folder: Path, what: str) -> EntryError:
+    if isinstance(error, EntryError):  # of what the module builds while it is imported
+        return error
     file, line = _place(error, folder)
     if isinstance(error, SyntaxError) and file is not None:
         return EntryError(EntryFault.SYNTAX, error.msg, file, line)

@@ -141,13 +141,14 @@ def read_single(path: Path, function: str, task: str | None, tasks: Collection[s
         raise InputError(
             f"{path}: a single file does not say which task it solves; add --task ID{hint} (check --static needs none)"
         )
-    declared = KernelFile(task=task, language=LANGUAGES[path.suffix], entry=path.name)
-    wrong = [f"{path}: {key}: {message}" for key, message in _mistakes(declared, tasks)]
-    if not path.name.isprintable():
-        wrong.append(f"{str(path)!r}: its name holds characters that cannot be shown; rename it")
+    odd = f"{str(path)!r}: its name holds characters that cannot be shown; rename it"
+    wrong = [] if path.name.isprintable() else [odd]
+    files = {path.name: "" if wrong else _text(path)}
+    in_python = path.suffix == ".py" and _builds_extension(files[path.name])
+    declared = KernelFile(task=task, language=Language.CUDA if in_python else LANGUAGES[path.suffix], entry=path.name)
+    wrong = [*(f"{path}: {key}: {message}" for key, message in _mistakes(declared, tasks)), *wrong]
     if wrong:
         raise InputError(*wrong)
-    files = {path.name: _text(path)}
     wanted = f"{path.name}::{function}" if function else path.name
     try:
         named = {"entry": entries.resolve(wanted, files, default=task)}
@@ -173,7 +174,8 @@ def read_line(path: Path, number: int, line: bytes | None, tasks: Collection[str
     if len(declared.source.encode()) > MAX_BYTES:
         wrong.append(("source", f"larger than {MAX_BYTES >> 20} MiB"))
     name, separator, _ = declared.entry.partition("::")
-    default = "kernel" + next((suffix for suffix, its in LANGUAGES.items() if its is declared.language), ".py")
+    suffix = next((suffix for suffix, its in LANGUAGES.items() if its is declared.language), ".py")
+    default = "kernel" + (".py" if _builds_extension(declared.source) else suffix)
     file = name if separator or name.endswith(entries.SUFFIXES) else default
     files = {file: declared.source}
     named: dict[str, tuple[str, str]] = {}
@@ -199,9 +201,18 @@ def _mistakes(declared: KernelFile, tasks: Collection[str]) -> list[tuple[str, s
     if declared.task not in tasks:
         wrong.append(("task", f"unknown task '{declared.task}'; {nearest(declared.task, tasks)}"))
     file = declared.entry.partition("::")[0]
-    if file.endswith(entries.SUFFIXES) and file.endswith(".py") == declared.language.is_cpp:
-        wrong.append(("entry", f"{quoted(file)} is no source file of language '{declared.language}'"))
+    if file.endswith(entries.SUFFIXES) and not file.endswith(".py") and not declared.language.is_cpp:
+        wrong.append(("entry", _NO_SUCH_LANGUAGE.format(quoted(file), declared.language)))
     return wrong
+
+
+_NO_SUCH_LANGUAGE = "{} is no source file of language '{}'"
+_NO_EXTENSION = f"{_NO_SUCH_LANGUAGE}: it builds no extension (torch.utils.cpp_extension)"
+
+
+def _builds_extension(source: str) -> bool:
+    """Return whether Python code hands C++ to PyTorch to build, so that it is a kernel in that."""
+    return "cpp_extension" in source
 
 
 def _entries(declared: KernelFile, files: dict[str, str], wrong: list[tuple[str, str]]) -> dict[str, tuple[str, str]]:
@@ -218,6 +229,9 @@ def _entries(declared: KernelFile, files: dict[str, str], wrong: list[tuple[str,
                     found[key] = error.file, error.function
                 else:
                     wrong.append((key, str(error)))
+    file = found["entry"][0] if "entry" in found else ""
+    if declared.language.is_cpp and file.endswith(".py") and not _builds_extension(files.get(file, "")):
+        wrong.append(("entry", _NO_EXTENSION.format(quoted(file), declared.language)))
     # Timed beside itself it would be as fast as its original, whatever it is.
     if found.keys() == {"entry", "original"} and (not declared.original or found["original"] == found["entry"]):
         wrong.append(("original", "names the entry itself; name what it was optimised from, or leave this key out"))

@@ -350,6 +350,20 @@ def test_what_cannot_be_a_submission_is_refused_without_hanging(tmp_path):
             load(f"{tmp_path}/{name}", task="softmax")
 
 
+BUILDER = "from torch.utils import cpp_extension\n\n\ndef softmax(x):\n    return x\n"
+
+
+def test_python_that_builds_an_extension_is_a_kernel_in_cpp(tmp_path):
+    (tmp_path / "soft.py").write_text(BUILDER)
+    (kernel,) = load(tmp_path / "soft.py", task="softmax")
+    assert (kernel.language, kernel.file, kernel.function) == ("cuda", "soft.py", "softmax")
+    path = folder(tmp_path / "k", "task: softmax\nlanguage: hip\nentry: kernel.py::softmax\n")
+    (path / "kernel.py").write_text(BUILDER)
+    assert [kernel.language for kernel in load(path)] == ["hip"]
+    (tmp_path / "k.jsonl").write_text(line(language="cuda", entry="softmax", source=BUILDER))
+    assert [kernel.file for kernel in load(tmp_path / "k.jsonl")] == ["kernel.py"]
+
+
 def test_every_mistake_of_one_submission_is_named(tmp_path):
     path = folder(tmp_path / "k", "task: sofmax\nlanguage: hip\nentry: kernel.py::sofmax\n")
     with pytest.raises(InputError) as caught:
@@ -357,7 +371,7 @@ def test_every_mistake_of_one_submission_is_named(tmp_path):
     keys = [problem.removeprefix(f"{path}/kernel.yaml:")[:8] for problem in caught.value.problems]
     assert keys == ["1: task:", "3: entry"]
     lines = tmp_path / "k.jsonl"
-    lines.write_text(line(task="sofmax", language="hip", entry="../k.py::f"))
+    lines.write_text(line(task="sofmax", language="triton", entry="../k.cu::f"))
     with pytest.raises(InputError) as caught:
         load(lines)
     assert [problem.split(": ")[1] for problem in caught.value.problems] == ["task", "entry", "entry"]
