@@ -1,8 +1,9 @@
 """Top-k sampling without sorting: a row's k-th largest logit is found bit by bit, then one pass draws the token.
 
-As integers in the order of their values, logits need 32 countings to find the largest number that at least k of them
-reach. Rows fit the cache, from where the countings read them. The last pass keeps, for each lane, the best key with its
-token, and the sum of the softmax by the online recurrence (Milakov and Gimelshein 2018, arXiv:1805.02867).
+As integers in the order of their values, logits need as many countings as they have bits to find the largest number
+that at least k of them reach. Rows fit the cache, from where the countings read them. The last pass keeps, for each
+lane, the best key with its token, and the sum of the softmax by the online recurrence (Milakov and Gimelshein 2018,
+arXiv:1805.02867).
 """
 
 import torch
@@ -19,8 +20,9 @@ def ordered(x):
 
 @triton.jit
 def sample_top_k_kernel(
-    logits_ptr, noise_ptr, top_k_ptr, token_ptr, logprob_ptr, V, logits_stride, noise_stride, BLOCK: tl.constexpr
-):
+    logits_ptr, noise_ptr, top_k_ptr, token_ptr, logprob_ptr, V, logits_stride, noise_stride,
+    BITS: tl.constexpr, BLOCK: tl.constexpr,
+):  # fmt: skip
     row = tl.program_id(0).to(tl.int64)
     lanes = tl.arange(0, BLOCK)
     logits_row = logits_ptr + row * logits_stride
@@ -28,7 +30,7 @@ def sample_top_k_kernel(
 
     bit = tl.full((), -2147483648, tl.int32)  # the sign, which is lowest where it is set
     reached = tl.full((), -2147483648, tl.int32)
-    for turn in range(32):
+    for turn in range(BITS):
         tried = reached ^ bit
         count = tl.zeros((BLOCK,), tl.int32)
         for start in range(0, V, BLOCK):
@@ -68,9 +70,12 @@ def sample_top_k_kernel(
 def sample_top_k(logits, noise, top_k):
     B, V = logits.shape
     logits, noise = (x if x.stride(1) == 1 else x.contiguous() for x in (logits, noise))
+    # Sign, exponent and mantissa of what a float32 holds that was widened; the bits below are alike.
+    bits = {torch.bfloat16: 1 + 8 + 7, torch.float16: 1 + 8 + 10}.get(logits.dtype, 32)
     token = torch.empty((B,), dtype=torch.int64, device=logits.device)
     logprob = torch.empty((B, 1), dtype=torch.float32, device=logits.device)
     sample_top_k_kernel[(B,)](
-        logits, noise, top_k, token, logprob, V, logits.stride(0), noise.stride(0), BLOCK=4096, num_warps=16
-    )
+        logits, noise, top_k, token, logprob, V, logits.stride(0), noise.stride(0),
+        BITS=bits, BLOCK=4096, num_warps=16,
+    )  # fmt: skip
     return token, logprob
