@@ -6,15 +6,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from kernelarena.platforms.emulator.assembly.operands import LOCAL_APERTURE, PRIVATE_APERTURE
 from kernelarena.platforms.emulator.examine import Examiner
 from kernelarena.platforms.emulator.lanes import LANES, Array
 from kernelarena.platforms.emulator.lds import LocalMemory, places
 from kernelarena.platforms.emulator.memory import Memory
 from kernelarena.platforms.emulator.state import Group, State
 from kernelarena.platforms.emulator.waits import Waits
-
-LOCAL_APERTURE = 1 << 48
-"""Where flat addresses of local memory begin: no address of a host process."""
 
 
 @dataclass
@@ -62,6 +60,13 @@ class Batch:
     def in_local(addresses: Array) -> Array:
         """Return which flat addresses are of local memory."""
         return addresses >> 32 == LOCAL_APERTURE >> 32
+
+    def flat_addresses(self, group: Group, addresses: Array) -> Array:
+        """Return flat addresses with those of private memory as where it lies."""
+        private = addresses >> 32 == PRIVATE_APERTURE >> 32
+        if not private.any():
+            return addresses
+        return np.where(private, self.scratch_addresses(group, addresses & 0xFFFF_FFFF), addresses)
 
     def scratch_addresses(self, group: Group, offsets: Array) -> Array:
         """Return where each lane's own scratch lies in memory."""

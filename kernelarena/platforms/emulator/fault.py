@@ -21,6 +21,7 @@ class FaultKind(str, Enum):
     MISSING_WAIT = "missing-wait"
     DIVERGENT_BARRIER = "divergent-barrier"
     ENDLESS = "endless"
+    TRAP = "trap"
     UNSUPPORTED = "unsupported"
 
 

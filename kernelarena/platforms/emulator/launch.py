@@ -92,6 +92,8 @@ def launch(
     with _Added(memory) as added, np.errstate(all="ignore"):
         kernarg = added.add(segment, "kernel arguments")
         packet = added.add(dispatch_packet(grid, block, kernarg.base), "dispatch packet")
+        for data in made.data:
+            added.add_array(data.content, data.name, writable=True)
         how = Launch(grid, block, kernarg.base, packet.base, segment)
         for workgroups in _batches(made, how):
             _run(made, how, Seats(workgroups, how.waves_each), memory, dynamic_lds, budget, tally)

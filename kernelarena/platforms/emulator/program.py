@@ -9,6 +9,7 @@ from kernelarena.platforms.emulator.assembly import KernelText, Module, Statemen
 from kernelarena.platforms.emulator.fault import Unsupported
 from kernelarena.platforms.emulator.instruction import Instruction
 from kernelarena.platforms.emulator.instructions import lookup
+from kernelarena.platforms.emulator.symbols import Data, Symbols
 from kernelarena.platforms.emulator.units import lanes, saveexec
 from kernelarena.platforms.emulator.units.control import decode_control, decode_mode
 from kernelarena.platforms.emulator.units.local import decode_local
@@ -20,6 +21,7 @@ from kernelarena.platforms.emulator.units.vector_memory import decode_vector_mem
 
 TARGETS = ("gfx90a", "gfx942", "gfx950")
 """The chips whose instructions these are."""
+_MOST_VECTORS = 512
 _PLAIN_MODE = {
     "float_round_mode_32": 0, "float_round_mode_16_64": 0, "dx10_clamp": 1, "ieee_mode": 1, "fp16_overflow": 0,
 }  # fmt: skip
@@ -61,6 +63,8 @@ class Kernel:
         How many registers of either file it has.
     mode
         What the MODE register holds.
+    data
+        Constants and global variables that it uses; the latter live as long as the program.
     """
 
     text: KernelText
@@ -69,6 +73,7 @@ class Kernel:
     vectors: int
     accumulators: int
     mode: int
+    data: tuple[Data, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -130,6 +135,7 @@ class _Loader:
         self._module = module
         self._kernel = kernel
         self.unsupported: dict[str, None] = {}
+        self._symbols = Symbols(module)
         descriptor = kernel.descriptor
         for name, wanted in _PLAIN_MODE.items():
             if descriptor.get(name, wanted) != wanted:
@@ -145,10 +151,11 @@ class _Loader:
         ready = {place: self._ready(place) for place in self._reached(starts)}
         blocks = {place: self._block(place, starts, ready) for place in sorted(starts) if place in ready}
         descriptor = self._kernel.descriptor
-        vectors = descriptor.get("next_free_vgpr", 256)
-        split = min(descriptor.get("accum_offset", vectors), vectors)
+        # What is an expression over other functions' needs is not known here: then it is all that there are.
+        vectors = descriptor.get("next_free_vgpr", _MOST_VECTORS)
+        split = min(descriptor.get("accum_offset", _MOST_VECTORS // 2), vectors)
         barriers = {place: one for place, one in ready.items() if one and one.statement.mnemonic == "s_barrier"}
-        return Kernel(self._kernel, blocks, barriers, split, vectors - split, self._mode)
+        return Kernel(self._kernel, blocks, barriers, split, vectors - split, self._mode, self._symbols.data)
 
     def _starts(self) -> set[int]:
         """Return where blocks begin: at labels, and after whatever ends one."""
@@ -171,13 +178,14 @@ class _Loader:
                 if name.startswith(("s_branch", "s_cbranch_")):
                     target = getattr(statement.operands[0].value, "text", "")
                     ahead += [labels[target]] if target in labels else []
-                if name in ("s_branch", "s_endpgm"):
+                ahead += self._symbols.functions(statement)
+                if name in ("s_branch", "s_endpgm", "s_setpc_b64"):
                     break
                 place += 1
         return sorted(seen)
 
     def _ready(self, place: int) -> Instruction | None:
-        statement = self._module.statements[place]
+        statement = self._symbols.placed(self._module.statements[place])
         try:
             return self._decoded(statement, place)
         except Unsupported as error:

@@ -13,6 +13,7 @@ from kernelarena.platforms.emulator.assembly.statement import Place, Statement, 
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _LABEL = re.compile(r"([\w.$]+):$")
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"')
+_INTEGER = re.compile(r"-?(0x[0-9a-fA-F]+|\d+)$")
 _TARGET = re.compile(r"gfx[0-9a-f]+")
 
 
@@ -158,7 +159,8 @@ class _Reader:
         elif name == ".end_amdhsa_kernel":
             self._described = None
         elif name.startswith(".amdhsa_") and self._described is not None:
-            self._described[name.removeprefix(".amdhsa_")] = _integer(rest)
+            if _INTEGER.match(rest):  # else an expression over what other functions need
+                self._described[name.removeprefix(".amdhsa_")] = int(rest, 0)
         elif not self._in_code and self._label:
             self.module.data.setdefault(self._label, []).append(line)
 
@@ -167,10 +169,3 @@ class _Reader:
         if number.isdigit():
             quoted = _QUOTED.findall(names)
             self._files[number] = quoted[-1].rpartition("/")[2] if "md5" not in names else quoted[-1]
-
-
-def _integer(text: str) -> int:
-    try:
-        return int(text, 0)
-    except ValueError:  # an expression over other kernels' symbols: nothing that a launch depends on
-        return 0

@@ -17,6 +17,9 @@ _NAMED = {
     "flat_scratch": (FLAT_SCRATCH, 2), "flat_scratch_lo": (FLAT_SCRATCH, 1), "flat_scratch_hi": (FLAT_SCRATCH + 1, 1),
     "xnack_mask": (104, 2), "xnack_mask_lo": (104, 1), "xnack_mask_hi": (105, 1), "m0": (M0, 1),
 }  # fmt: skip
+LOCAL_APERTURE, PRIVATE_APERTURE = 1 << 48, 1 << 49
+"""Where flat addresses of local and private memory begin: no addresses of a host process."""
+_CONSTANTS = {"src_shared_base": LOCAL_APERTURE, "src_private_base": PRIVATE_APERTURE}
 _ONE = re.compile(r"(s|v|a|ttmp)(\d+)$")
 _RANGE = re.compile(r"(s|v|a|ttmp)\[(\d+)(?::(\d+))?\]$")
 _INTEGER = re.compile(r"-?(0x[0-9a-f]+|\d+)$", re.IGNORECASE)
@@ -115,6 +118,8 @@ def _parse_value(text: str) -> Value:
         return Register(*_NAMED[text])
     if _INTEGER.match(text):
         return Constant(int(text, 0))
+    if text in _CONSTANTS:
+        return Constant(_CONSTANTS[text])
     if _FLOAT.match(text):
         return Constant(float(text))
     return Symbol(text)

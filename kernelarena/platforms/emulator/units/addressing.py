@@ -129,7 +129,11 @@ def flat_addressing(statement: Statement, operands: tuple[Operand, ...]) -> Addr
     if not isinstance(lane.value, Register) or lane.value.scalar:
         raise Unsupported(statement.text)
     vector = lane.value.first
-    return Addressing(lambda batch, group: Reached(_joined(group, vector) + fixed, group.exec), _numbers(lane))
+
+    def where(batch: Batch, group: Group) -> Reached:
+        return Reached(batch.flat_addresses(group, _joined(group, vector) + fixed), group.exec)
+
+    return Addressing(where, _numbers(lane))
 
 
 def scratch_addressing(statement: Statement, operands: tuple[Operand, ...]) -> Addressing:

@@ -9,10 +9,12 @@ import numpy as np
 from kernelarena.platforms.emulator.assembly import Operand, Register, Statement, Symbol
 from kernelarena.platforms.emulator.assembly.operands import EXEC, SCC, VCC
 from kernelarena.platforms.emulator.batch import Batch
-from kernelarena.platforms.emulator.fault import Unsupported
+from kernelarena.platforms.emulator.fault import FaultKind, Unsupported
 from kernelarena.platforms.emulator.instruction import Instruction, vital
 from kernelarena.platforms.emulator.lanes import Array
+from kernelarena.platforms.emulator.memory import AccessError
 from kernelarena.platforms.emulator.state import Group
+from kernelarena.platforms.emulator.symbols import CODE
 
 Condition = Callable[[Group], Array]
 Labels = dict[str, int]
@@ -56,9 +58,19 @@ def decode_control(statement: Statement, labels: Labels, here: int) -> Instructi
         return Instruction(statement, "control", reach=_end, ends_block=True)
     if name == "s_barrier":
         return Instruction(statement, "control", reach=_barrier(here), ends_block=True)
+    if name == "s_getpc_b64":
+        return _program_counter(statement)
+    if name in ("s_swappc_b64", "s_setpc_b64"):
+        return _jump(statement, here)
+    if name == "s_trap":
+        return Instruction(statement, "control", reach=_trap, ends_block=True)
     if name == "s_waitcnt":
         return _wait(statement)
     return None
+
+
+def _trap(batch: Batch, group: Group) -> None:
+    raise AccessError(FaultKind.TRAP, 0, "the kernel gives up: an assertion, or a place it never means to come to")
 
 
 def _pass(group: Group) -> None:
@@ -90,6 +102,34 @@ def _branch_if(statement: Statement, target: int, here: int) -> Instruction:
 
 def _end(batch: Batch, group: Group) -> None:
     batch.ended[group.take] = True
+
+
+def _program_counter(statement: Statement) -> Instruction:
+    target = statement.operands[0].value
+    if not isinstance(target, Register):
+        raise Unsupported(statement.text)
+    # 0, since distances are addresses: see ``symbols``.
+    return Instruction(
+        statement, "scalar", lambda group: group.set_pair(target.first, np.uint64(0)), (), target.all
+    )  # fmt: skip
+
+
+def _jump(statement: Statement, here: int) -> Instruction:
+    """Call or return: to an address in a pair of registers, keeping where to come back to."""
+    *kept, source = (operand.value for operand in statement.operands)
+    if not isinstance(source, Register) or not all(isinstance(one, Register) for one in kept):
+        raise Unsupported(statement.text)
+    back = np.uint64(CODE + 4 * (here + 1))
+    first = source.first
+    targets = [one for one in kept if isinstance(one, Register)]
+
+    def go(batch: Batch, group: Group) -> None:
+        batch.counter[group.take] = (group.pair(first).astype(np.int64) - CODE) >> 2
+        for target in targets:
+            group.set_pair(target.first, np.full(group.count, back))
+
+    writes = tuple(number for target in targets for number in target.all)
+    return Instruction(statement, "control", None, source.all, writes, vital(source.all), go, ends_block=True)
 
 
 def _barrier(here: int) -> Callable[[Batch, Group], None]:

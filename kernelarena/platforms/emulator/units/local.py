@@ -194,9 +194,9 @@ def _atomic(statement: Statement, form: str, offset: int) -> Instruction:
         values = [transfer.gather_registers(group, first, words) for first in data]
         fetch, put = batch.local.read_for_update, batch.local.update
         if swaps:  # what to compare with comes first
-            before = transfer.compare_and_swap(fetch, put, places, values[0], values[1], group.exec, size, cells)
+            before = transfer.compare_and_swap(values[0], values[1], size, fetch, put, places, group.exec, cells)
         else:
-            before = transfer.update(fetch, put, places, values[0], group.exec, ATOMICS[form], cells)
+            before = transfer.update(values[0], ATOMICS[form], fetch, put, places, group.exec, cells)
         if returns:
             transfer.scatter_registers(group, target, before)
         batch.waits.issue(group, LOCAL, targets)

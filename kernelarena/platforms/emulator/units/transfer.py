@@ -56,7 +56,7 @@ def store(put: Put, addresses: Array, values: Array, active: Array, size: int) -
 
 
 def update(
-    fetch: Fetch, put: Put, addresses: Array, values: Array, active: Array, operation: Atomic, cells: Cells
+    values: Array, operation: Atomic, fetch: Fetch, put: Put, addresses: Array, active: Array, cells: Cells
 ) -> Array:
     """Do an atomic operation for the active lanes, and return what was there before, as ``load`` does."""
 
@@ -69,7 +69,7 @@ def update(
 
 
 def compare_and_swap(
-    fetch: Fetch, put: Put, addresses: Array, compared: Array, values: Array, active: Array, size: int, cells: Cells
+    compared: Array, values: Array, size: int, fetch: Fetch, put: Put, addresses: Array, active: Array, cells: Cells
 ) -> Array:
     """Write where memory holds what it is compared with, and return what was there before."""
     words = compared.shape[-1]

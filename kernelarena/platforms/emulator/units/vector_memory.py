@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from kernelarena.platforms.emulator.fault import FaultKind, Unsupported
 from kernelarena.platforms.emulator.instruction import Instruction, vital
 from kernelarena.platforms.emulator.instructions.atomic import GLOBAL
 from kernelarena.platforms.emulator.lanes import LANES, Array
+from kernelarena.platforms.emulator.lds import cells
 from kernelarena.platforms.emulator.memory import AccessError
 from kernelarena.platforms.emulator.state import Group
 from kernelarena.platforms.emulator.units import transfer
@@ -136,14 +138,14 @@ def _store(statement: Statement, family: str, width: Width) -> Instruction:
 
 def _atomic(statement: Statement, family: str, form: str) -> Instruction:
     swaps = form in ("cmpswap", "cmpswap_x2")
-    if (not swaps and form not in GLOBAL) or family in ("flat", "scratch"):
+    if (not swaps and form not in GLOBAL) or family == "scratch":
         raise Unsupported(statement.text)
     size = (8 if form.endswith("x2") else 4) if swaps else GLOBAL[form].size
     words = size // 4
     returns = "sc0" in statement.modifiers or "glc" in statement.modifiers
     operands = list(statement.operands)
     # buffer: the data is also where the old value goes; global: that has its own operand in front.
-    target = _vector(operands.pop(0), statement) if returns and family == "global" else -1
+    target = _vector(operands.pop(0), statement) if returns and family != "buffer" else -1
     data = operands.pop(0 if family == "buffer" else 1)
     first = _vector(data, statement)
     target = first if returns and family == "buffer" else target
@@ -154,12 +156,20 @@ def _atomic(statement: Statement, family: str, form: str) -> Instruction:
         reached = addressing.where(batch, group)
         _check_aligned(reached, size)
         values = transfer.gather_registers(group, first, len(sources))
-        fetch, put, addresses, active = batch.memory.read, batch.memory.write, reached.addresses, reached.active
+        memory, local = batch.memory, batch.local
         if swaps:  # the new value comes first
-            new, compared = values[..., :words], values[..., words:]
-            before = transfer.compare_and_swap(fetch, put, addresses, compared, new, active, size, _same)
+            change = partial(transfer.compare_and_swap, values[..., words:], values[..., :words], size)
         else:
-            before = transfer.update(fetch, put, addresses, values, active, GLOBAL[form], _same)
+            change = partial(transfer.update, values, GLOBAL[form])
+        outside = reached.active
+        if family == "flat":
+            inside = batch.in_local(reached.addresses) & reached.active
+            outside = reached.active & ~inside
+            places = batch.places(group, reached.addresses)
+            before = change(local.read_for_update, local.update, places, inside, cells)
+            before = before + change(memory.read, memory.write, reached.addresses, outside, _same)
+        else:
+            before = change(memory.read, memory.write, reached.addresses, outside, _same)
         if returns:
             transfer.scatter_registers(group, target, before)
         batch.waits.issue(group, VECTOR_MEMORY, targets)
