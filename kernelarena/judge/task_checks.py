@@ -55,7 +55,7 @@ def check_drawing(reference: Reference, task: Task, platform: Platform, shape: S
     first, again, other = (reference.draw(shape, platform, seed) for seed in (1, 1, 2))
     if list(first) != list(again) or not all(_same(first[name], again[name]) for name in first):
         yield "inputs() gives other inputs when it is called again with the same seed; draw every number from rng"
-    elif _tensors(first) and all(_same(first[name], other[name]) for name in first):
+    elif _drawn(first) and all(_same(first[name], other[name]) for name in first):
         yield "inputs() gives the same inputs for every seed; draw them from rng"
     if wrong := [name for name, value in _tensors(first).items() if value.device.type != "cpu"]:
         yield f"inputs() puts {', '.join(wrong)} on another device than it is asked to; make tensors with rng"
@@ -72,7 +72,7 @@ def check_drawing(reference: Reference, task: Task, platform: Platform, shape: S
         )
 
 
-def check_dependence(reference: Reference, platform: Platform, shapes: list[Shape]) -> Iterator[str]:
+def check_dependence(reference: Reference, task: Task, platform: Platform, shapes: list[Shape]) -> Iterator[str]:
     """Look whether each input, changed alone, changes some output, and each output is changed by some input.
 
     Parameters
@@ -88,8 +88,8 @@ def check_dependence(reference: Reference, platform: Platform, shapes: list[Shap
         if before is None:
             continue
         for name, value in inputs.items():
-            if isinstance(value, Tensor) and not value.numel():
-                continue  # it only stands for a dtype
+            if isinstance(value, Tensor) and (task.kind is Kind.CREATION or not value.numel()):
+                continue  # it only stands for a size or a dtype
             after = _evaluated(reference, {**inputs, name: _altered(value, others[name])})
             changed = [True] * len(before) if after is None else _differences(before, after)
             idle[name] = idle.get(name, True) and not any(changed)
@@ -242,6 +242,11 @@ def _forms(outputs: Outputs) -> str:
 
 def _tensors(inputs: Mapping[str, Any]) -> dict[str, Tensor]:
     return {name: value for name, value in inputs.items() if isinstance(value, Tensor)}
+
+
+def _drawn(inputs: Mapping[str, Any]) -> bool:
+    """Whether there is anything to draw: a tensor without elements only stands for a dtype."""
+    return any(value.numel() for value in _tensors(inputs).values())
 
 
 def _differences(before: list[Tensor], after: list[Tensor]) -> list[bool]:
