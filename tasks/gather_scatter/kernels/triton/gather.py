@@ -105,7 +105,7 @@ def _reflection_pad1d_backward(at, row, column, inside):
 def _centre(position, size, ALIGN_CORNERS: tl.constexpr):
     """Return where a pixel lies between -1 and 1, which are the centres of the outermost ones or their edges."""
     if ALIGN_CORNERS:
-        return tl.where(size > 1, 2.0 * position / tl.maximum(size - 1, 1) - 1.0, 0.0)
+        return 2.0 * position / (size - 1) - 1.0
     return (2.0 * position + 1.0) / size - 1.0
 
 
