@@ -31,11 +31,11 @@ def describe(error: BaseException) -> dict[str, Any]:
     ]
     show(error)
     told = {"types": [type(link).__name__ for link in links], "message": message[:_MESSAGE_LIMIT], "frames": frames}
-    return told | _fault(error, frames)
+    return told | _fault(error)
 
 
-def _fault(error: BaseException, frames: list[list[Any]]) -> dict[str, Any]:
-    """Return what an emulator says of a fault that it found, with the line of device code before those of host code."""
+def _fault(error: BaseException) -> dict[str, Any]:
+    """Return what an emulator says of a fault that it found, and the line of device code."""
     module = sys.modules.get("kernelarena.platforms.emulator.fault")  # where it is not loaded, it has found nothing
     if module is None:
         return {}
@@ -43,8 +43,11 @@ def _fault(error: BaseException, frames: list[list[Any]]) -> dict[str, Any]:
         return {"fault": module.FaultKind.UNSUPPORTED.value}
     if not isinstance(error, module.Fault):
         return {}
-    place = [] if error.place is None else [[error.place.file, error.place.line]]
-    return {"fault": error.kind.value, "frames": place + frames}
+    if error.place is None:
+        return {"fault": error.kind.value}
+    words = str(error).removeprefix(f"{error.place}: ")
+    place = [error.place.file, error.place.line]
+    return {"fault": error.kind.value, "message": words[:_MESSAGE_LIMIT], "place": place}
 
 
 def show(error: BaseException) -> None:

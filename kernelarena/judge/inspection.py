@@ -10,7 +10,7 @@ import torch
 from kernelarena.judge.answer import Answer, Finding, Outputs, acted
 from kernelarena.judge.arena import InputArena, OutputArena
 from kernelarena.judge.problems import Problem
-from kernelarena.judge.session import Session, line_of, locate
+from kernelarena.judge.session import Session, line_compiled, line_of, locate
 from kernelarena.protocol.failure import Failure, classify_call, locate_failure
 from kernelarena.protocol.form import wrong_form
 from kernelarena.protocol.tolerance import Comparison, compare
@@ -63,7 +63,8 @@ class Inspector:
         failure = Failure.model_validate(message["failed"])
         reason, detail = classify_call(failure)
         folder = self._session.folder
-        location = locate_failure(failure, lambda path, line: locate(self._kernel, folder, path, line))
+        location = None if failure.place is None else line_compiled(self._kernel, *failure.place)
+        location = location or locate_failure(failure, lambda path, line: locate(self._kernel, folder, path, line))
         return Finding(reason, detail, location)
 
     def misplaced(self, answer: Answer, problem: Problem, inputs: InputArena, outputs: OutputArena) -> Finding | None:

@@ -297,6 +297,14 @@ def locate(kernel: Kernel, folder: Path, path: str, line: int) -> Location | Non
     return line_of(kernel, name, line)
 
 
+def line_compiled(kernel: Kernel, path: str, line: int) -> Location | None:
+    """Return a line of the kernel's source by the path that some process, perhaps another one, compiled it from."""
+    parts = PurePosixPath(path).parts
+    tails = ("/".join(parts[start:]) for start in range(len(parts)))
+    name = next((tail for tail in tails if tail in kernel.files), "")
+    return line_of(kernel, name, line)
+
+
 def line_of(kernel: Kernel, file: str, line: int) -> Location | None:
     """Return a line of the kernel's source, or None when it has no such line."""
     lines = kernel.files.get(file, "").splitlines()

@@ -23,6 +23,8 @@ class Failure(Model):
     """File and line, innermost first."""
     fault: str = ""
     """What an emulator calls it, where it is one that it found."""
+    place: tuple[str, int] | None = None
+    """File and line of the device code that did it; of the file as it was called when that was compiled."""
 
 
 _OUT_OF_MEMORY = re.compile(r"can't allocate memory|out of memory|cannot allocate memory", re.IGNORECASE)
