@@ -55,8 +55,8 @@ def test_inputs_follow_the_trials_layout(op: Operator) -> None:
             assert value.storage_offset() == 1, f"{name} was made outside of the sampler"
     for name, value in op.draw(op.task.dtypes[0], layout=Layout.STRIDED).items():
         if isinstance(value, torch.Tensor) and value.dim() > 1:
-            assert value.stride(-1) == 1
-            assert value.stride(-2) > value.shape[-1], f"{name} was made outside of the sampler"
+            inner = value.stride().index(1)  # the last dimension, unless it is a transposed view
+            assert sorted(value.stride())[1] > value.shape[inner], f"{name} was made outside of the sampler"
 
 
 def test_the_reference_does_not_write_to_its_inputs(op: Operator) -> None:
@@ -87,7 +87,8 @@ def test_production_shapes_are_free_on_the_meta_device(op: Operator) -> None:
 
 def test_outputs_depend_on_every_floating_input(op: Operator) -> None:
     dtype = "float32" if "float32" in op.task.dtypes else op.task.dtypes[0]
-    inputs, others = op.draw(dtype), op.draw(dtype, seed=1)
+    usual = op.task.distributions[0]
+    inputs, others = op.draw(dtype, distribution=usual), op.draw(dtype, distribution=usual, seed=1)
     if op.task.kind in (Kind.CREATION, Kind.RANDOM):
         pytest.skip("what is created or drawn depends on no tensor")
     outputs = op.compute(in_float64(inputs))
@@ -98,10 +99,10 @@ def test_outputs_depend_on_every_floating_input(op: Operator) -> None:
             continue
         changed = op.compute(in_float64({**inputs, name: others[name]}))
         shares = [(a.double() != b.double()).double().mean() for a, b in zip(outputs, changed, strict=True)]
-        assert max(shares) > 0.3, f"{name} hardly matters"
+        assert max(shares) > 0.2, f"{name} hardly matters"
     both = op.compute(in_float64(others))
     for output, other in zip(outputs, both, strict=True):
-        assert (output.double() != other.double()).double().mean() > 0.3, "an output that the inputs do not decide"
+        assert (output.double() != other.double()).double().mean() > 0.2, "an output that the inputs do not decide"
 
 
 def test_the_work_model_counts_the_bytes_of_inputs_and_outputs(op: Operator) -> None:
@@ -171,7 +172,9 @@ def test_visible_production_and_distributions_are_enough_to_choose_from(op: Oper
 def test_every_production_shape_names_its_model() -> None:
     declarations = [Path(source.origin) / "task.yaml" for source in TASKS.values()]
     families = {path for own in declarations for path in own.parent.parent.glob("*.family.yaml")}
-    models = r"GPT|Llama|Qwen|DeepSeek|Mixtral|Gemma|BERT|Falcon|Whisper|OPT|Mamba"
+    models = (
+        r"GPT|Llama|Qwen|DeepSeek|Mixtral|Gemma|BERT|Falcon|Whisper|OPT|Mamba|ViT|YOLO|DETR|SigLIP|DeepLab|SegFormer"
+    )
     for path in {*declarations, *families}:
         text = path.read_text(encoding="utf-8")
         shapes = yaml.safe_load(text).get("production", [])
