@@ -70,5 +70,11 @@ def _held() -> list[tuple[str, str]]:
 def test_it_does_what_the_guide_says(chip: str, mnemonic: str) -> None:
     entry = lookup(mnemonic, chip)
     assert entry is not None
-    for modifiers in [{"bitop3": table} for table in (0xEC, 0x96, 0x01)] if "bitop3" in mnemonic else [{}]:
+    assert entry.signature is not None
+    choices: list[dict[str, int]] = [{}]
+    if "bitop3" in mnemonic:
+        choices = [{"bitop3": table} for table in (0xEC, 0x96, 0x01)]
+    elif "op_sel" in entry.signature.sources:
+        choices = [{"op_sel": bits} for bits in (0, 1, 6, 8)]
+    for modifiers in choices:
         assert differences(entry, chip, _SAID.get(mnemonic), **modifiers) == []

@@ -220,8 +220,8 @@ class Lane:
         sort, width = found[1], int(found[2])
         if whole.floating and sort == "f" and whole.width != width:
             return widened(whole, f"f{width}")
-        if (sort, width) in (("fp", 8), ("bf", 8)):
-            sort = "b"
+        if width <= 8:  # the function that is called says what they mean
+            sort = "b" if sort in ("fp", "bf") else sort
         return Bits(sort, width, whole.bits & ((1 << width) - 1))
 
     def _call(self, name: str, arguments: list[Any]) -> Any:
@@ -240,10 +240,13 @@ class Lane:
             result = Lane(self.target, operands).run(name).variables["D0"]
             kind, width = ("u", 32) if "sad" in name else _TYPE.findall(name)[-1]  # they add bytes to a word
             return Bits(kind, int(width), result.bits & ((1 << int(width)) - 1))
-        conversion = re.fullmatch(r"([a-z]+\d+)_to_([a-z]+\d+)", name)
+        conversion = re.fullmatch(r"([a-z]+\d+)_to_([a-z]+\d+)(_scale)?", name)
         if conversion is not None:
             zero = self.variables["ROUND_MODE"] == "towards zero"
-            return functions.convert(arguments[0], conversion[1], conversion[2], self.target, towards_zero=zero)
+            power = arguments[1].integer - 127 if conversion[3] else 0
+            return functions.convert(
+                arguments[0], conversion[1], conversion[2], self.target, towards_zero=zero, power=power
+            )
         raise SyntaxError(f"{name} is not known")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -31,6 +32,46 @@ _EIGHT_BITS = {
 }
 
 
+_FP4 = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0)
+
+
+def _eight(name: str) -> Callable[[int, str], float]:
+    def read(code: int, target: str) -> float:
+        codes = torch.tensor([code], dtype=torch.uint8).view(_EIGHT_BITS[name, target])
+        return float(codes.to(torch.float32)[0])
+
+    return read
+
+
+_NARROW: dict[str, Callable[[int, str], float]] = {
+    "fp8": _eight("fp8"),
+    "bf8": _eight("bf8"),
+    "fp4": lambda code, _: math.copysign(_FP4[code & 7], -1 if code & 8 else 1),
+}
+
+
+def _to_eight(number: float, name: str, target: str) -> int:
+    size = math.fabs(number)
+    exact = torch.tensor([number], dtype=torch.float64)
+    code = int(exact.to(_EIGHT_BITS[name, target]).view(torch.uint8)[0])
+    if name == "fp8" and target == "gfx950" and size > 464:  # torch stops at the largest, units do not
+        code |= 0x7F
+    return code
+
+
+def _to_fp4(number: float) -> int:
+    sign = 8 if math.copysign(1, number) < 0 else 0
+    if not math.isfinite(number):
+        return sign | 7 if math.isinf(number) else 7
+    return sign | min(range(8), key=lambda code: (_away(number, code), code & 1))
+
+
+def _away(number: float, code: int) -> Fraction:
+    """Return how far a number is from a code's."""
+    away = Fraction(math.fabs(number)) - Fraction(_FP4[code])
+    return max(away, -away)
+
+
 @dataclass(frozen=True)
 class Power:
     """A power of two, which is not rounded before it is multiplied with."""
@@ -42,19 +83,21 @@ def parsed(text: str, name: str) -> Bits:
     return rounded(Fraction(text), name)
 
 
-def convert(value: Bits, source: str, result: str, target: str, *, towards_zero: bool) -> Bits:
-    """Convert by what ``f32_to_i32`` and the like say: integers saturate, and NaN becomes 0."""
-    if source in ("fp8", "bf8"):
-        codes = torch.tensor([value.bits], dtype=torch.uint8).view(_EIGHT_BITS[source, target])
-        return from_number(float(codes.to(torch.float32)[0]), result)
-    if result in ("fp8", "bf8"):
-        wide = torch.tensor([value.number], dtype=torch.float32)
-        code = int(wide.to(_EIGHT_BITS[result, target]).view(torch.uint8)[0])
-        if (
-            result == "fp8" and target == "gfx950" and math.fabs(value.number) > 464
-        ):  # torch stops at the largest, units do not
-            code |= 0x7F
-        return Bits("b", 8, code)
+def convert(value: Bits, source: str, result: str, target: str, *, towards_zero: bool, power: int = 0) -> Bits:
+    """Convert by what ``f32_to_i32`` and the like say: integers saturate, and NaN becomes 0.
+
+    ``power`` is that of a scale, which narrow formats are multiplied by and others divided by.
+    """
+    if source in _NARROW:
+        number = _NARROW[source](value.bits, target)
+        return from_number(math.ldexp(number, power) if math.isfinite(number) else number, result)
+    if result in _NARROW:
+        number = value.number
+        wide = math.ldexp(number, -power) if math.isfinite(number) else number
+        if result == "fp4":
+            return Bits("b", 4, _to_fp4(wide))
+        sign = 0x80 if value.nan and value.negative else 0
+        return Bits("b", 8, _to_eight(wide, result, target) | sign)
     if result in EXPONENT_AND_FRACTION:
         if value.floating:
             return widened(value, result, towards_zero=towards_zero)

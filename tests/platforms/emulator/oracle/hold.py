@@ -34,10 +34,13 @@ def differences(entry: Entry, target: str, said: Any = None, **modifiers: int) -
     signature = entry.signature
     assert signature is not None
     shape = (_WAVES, _LANES) if entry.unit == "vector" else (_WAVES * _LANES,)
-    kinds = tuple(signature.results[0] if name == "dst" else name for name in signature.sources)
+    sources = tuple(name for name in signature.sources if name != "op_sel")
+    kinds = tuple(signature.results[0] if name == "dst" else name for name in sources)
     given = operands(kinds, shape, seed=len(entry.mnemonic))
+    op_sel = modifiers.pop("op_sel", 0)
+    selection = [tuple(op_sel >> bit & 1 for bit in range(4))] if "op_sel" in signature.sources else []
     with np.errstate(all="ignore"):
-        made = entry.function(*given, **modifiers)
+        made = entry.function(*given, *selection, **modifiers)
         believed = np.ones(shape, bool) if said is None else said(*given)
     results = [np.asarray(part) for part in (made if isinstance(made, tuple) else (made,))]
     for result, name in zip(results, signature.results, strict=True):
@@ -47,8 +50,8 @@ def differences(entry: Entry, target: str, said: Any = None, **modifiers: int) -
         if not believed[place]:
             continue
         lane = place[-1] if entry.unit == "vector" else 0
-        before = _variables(entry.mnemonic, signature.sources, [_bits(array, place) for array in given], lane)
-        before |= {"TTBL": Bits("b", 8, modifiers.get("bitop3", 0))}
+        before = _variables(entry.mnemonic, sources, [_bits(array, place) for array in given], lane)
+        before |= {"TTBL": Bits("b", 8, modifiers.get("bitop3", 0)), "OPSEL": Bits("u", 4, op_sel)}
         after = Lane(target, before).run(entry.mnemonic).variables
         for index, (name, result) in enumerate(zip(signature.results, results, strict=True)):
             full = np.broadcast_to(result, (*shape, *result.shape[len(shape) :]))

@@ -36,7 +36,6 @@ _RIGHT: dict[str, tuple[tuple[str, str], ...]] = {
     "V_DIV_FIXUP_F32": (("exponent(S1.f32) == 255", "exponent(S0.f32) == 255"),),
     "V_DIV_FIXUP_F64": (("exponent(S1.f64) == 2047", "exponent(S0.f64) == 2047"),),
     # What was meant by the destination.
-    **dict.fromkeys(("V_CVT_PK_FP8_F32", "V_CVT_PK_BF8_F32"), (("VGPR[laneId][VDST.u32]", "D0"),)),
     **dict.fromkeys(
         ("V_BITOP3_B32", "V_BITOP3_B16"),
         (("D.b", "D0.b"), ("TTBL = { INST.OMOD[1 : 0], INST.ABS[2 : 0], INST.NEG[2 : 0] };", "")),
@@ -61,7 +60,7 @@ def known(name: str) -> bool:
 
 def text_of(name: str) -> str:
     """Return an instruction's pseudo-code, put right where it says what cannot be meant."""
-    text = _texts()[name.upper()]
+    text = _texts()[name.upper()].replace("VGPR[laneId][VDST.u32]", "D0").replace("VGPR[laneId][SRC0.u32]", "S0")
     for wrong, right in _RIGHT.get(name.upper(), ()):
         if wrong not in text:
             raise ValueError(f"{name} does not say {wrong!r}: what was put right there is to be looked at again")

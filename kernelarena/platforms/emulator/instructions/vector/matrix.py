@@ -21,7 +21,13 @@ from kernelarena.platforms.emulator.floats.narrow import Narrow, decode, from_bf
 from kernelarena.platforms.emulator.floats.parts import Array, flushed
 from kernelarena.platforms.emulator.instructions.registry import matrix
 from kernelarena.platforms.emulator.instructions.vector.convert_narrow import FORMATS
-from kernelarena.platforms.emulator.instructions.vector.matrix_layout import LANES, Shape, lanes_of_right, shared_blocks
+from kernelarena.platforms.emulator.instructions.vector.matrix_layout import (
+    LANES,
+    Shape,
+    lanes_of_right,
+    shared_blocks,
+    whole,
+)
 
 Read = Callable[[Array], Array]
 Step = Callable[[Array, Array, Array], Array]
@@ -88,20 +94,15 @@ def multiply(
 
     def instruction(a: Array, b: Array, c: Array, *, cbsz: int = 0, abid: int = 0, blgp: int = 0) -> Array:
         waves = max(len(a), len(b), len(c))
-        left = shape.left(read[0](_whole(a, waves)))[:, shared_blocks(shape.blocks, cbsz, abid)]
-        right = shape.right(read[1](_whole(b, waves))[:, lanes_of_right(blgp)])
-        sums = shape.result(_whole(c, waves, registers).view(total), wide=wide)
+        left = shape.left(read[0](whole(a, waves)))[:, shared_blocks(shape.blocks, cbsz, abid)]
+        right = shape.right(read[1](whole(b, waves))[:, lanes_of_right(blgp)])
+        sums = shape.result(whole(c, waves, registers).view(total), wide=wide)
         sums = finish(sums) if finish else sums
         for k in range(shape.k):
             sums = step(left[..., :, None, k], right[..., None, :, k], sums)
         return shape.folded(finish(sums) if finish else sums, wide=wide).view(np.uint32)
 
     return instruction
-
-
-def _whole(registers: Array, waves: int, count: int | None = None) -> Array:
-    """Return registers of every wave and lane; a constant stands for each of them."""
-    return np.ascontiguousarray(np.broadcast_to(registers, (waves, LANES, count or registers.shape[-1])))
 
 
 def _enter(names: tuple[str, str], targets: tuple[str, ...], function: Callable[..., Any]) -> None:

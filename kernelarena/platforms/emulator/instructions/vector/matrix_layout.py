@@ -70,6 +70,11 @@ class Shape:
         return np.ascontiguousarray(parts).reshape(len(values), LANES, -1)
 
 
+def whole(registers: Array, waves: int, count: int | None = None) -> Array:
+    """Return registers of every wave and lane, contiguous; a constant stands for each of them."""
+    return np.ascontiguousarray(np.broadcast_to(registers, (waves, LANES, count or registers.shape[-1])))
+
+
 def shared_blocks(blocks: int, cbsz: int, abid: int) -> Array:
     """Return which block of the first factor each product takes: one of each ``2**cbsz`` neighbours serves them all."""
     return (np.arange(blocks) >> cbsz << cbsz) + abid
