@@ -17,7 +17,7 @@ from kernelarena.spec.platform import Budget
 from tests.examples.test_cpp import CHIPS, KERNELS, TASKS
 from tests.on_host import COMPILER, OnHost
 
-BUDGET = Budget(elements=16384, flops=2_000_000, outer=16)
+BUDGET = Budget(elements=16384, flops=2_000_000, outer=8)
 SEED = 5
 HIDDEN = 8
 

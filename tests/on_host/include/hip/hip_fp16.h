@@ -1,6 +1,6 @@
 // Half precision by the host's own instructions.
 #pragma once
-#include <stdint.h>
+#include <hip/hip_runtime.h>
 
 #if defined(__aarch64__)
 struct __half {
@@ -9,10 +9,16 @@ struct __half {
 inline float __half2float(__half half) { return half.value; }
 inline __half __float2half(float value) { return {(__fp16)value}; }
 #else
-#include <immintrin.h>
 struct __half {
   uint16_t bits;
 };
-inline float __half2float(__half half) { return _cvtsh_ss(half.bits); }
-inline __half __float2half(float value) { return {_cvtss_sh(value, _MM_FROUND_TO_NEAREST_INT)}; }
+inline float __half2float(__half half) {
+  float value = __uint_as_float(half.bits);
+  asm("vcvtph2ps %0, %0" : "+x"(value));
+  return value;
+}
+inline __half __float2half(float value) {
+  asm("vcvtps2ph $0, %0, %0" : "+x"(value));  // to nearest
+  return {(uint16_t)__float_as_uint(value)};
+}
 #endif

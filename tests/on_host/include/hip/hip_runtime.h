@@ -12,7 +12,6 @@
 #include <ucontext.h>
 
 #include <algorithm>
-#include <functional>
 
 #define __global__
 #define __device__
@@ -47,7 +46,7 @@ static char stacks[MOST][STACK];
 static ucontext_t scheduler;
 static unsigned running, threads;
 static dim3 grid, block, block_index;
-static std::function<void()> body;
+static void (*body)(void *), *kernel_of_it;
 static hipError_t last;
 
 inline void wait(State at) {
@@ -56,7 +55,7 @@ inline void wait(State at) {
 }
 
 static void fiber() {
-  body();
+  body(kernel_of_it);
   fibers[running].state = ENDED;  // and on to uc_link
 }
 
@@ -94,7 +93,8 @@ template <typename Body>
 void launch(Body kernel, dim3 of_grid, dim3 of_block, size_t = 0, hipStream_t = nullptr) {
   grid = of_grid, block = of_block, threads = block.x * block.y * block.z;
   if (threads == 0 || threads > MOST || grid.x * grid.y * grid.z == 0) return (void)(last = hipErrorInvalidConfiguration);
-  body = kernel;
+  body = [](void *of) { (*(Body *)of)(); };
+  kernel_of_it = &kernel;
   for (unsigned z = 0; z < grid.z; z++)
     for (unsigned y = 0; y < grid.y; y++)
       for (unsigned x = 0; x < grid.x; x++) {
