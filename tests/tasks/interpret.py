@@ -93,7 +93,7 @@ def main(scratch: Path) -> None:
         kernels, _ = load_kernels(places, tasks=set(TASKS))
         for kernel in kernels:
             folder = Path(kernel.origin)
-            flavours = ("h100", "mi300") if task.task.id == "fp8_quantise_rows" else ("h100",)
+            flavours = ("h100", "mi300") if "float8" in task.task.signature else ("h100",)
             for flavour in flavours:
                 for shape in shapes(task.task):
                     print(json.dumps(trial(kernel, shape, folder, scratch, flavour)), flush=True)

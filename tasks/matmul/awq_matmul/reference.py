@@ -12,7 +12,7 @@ def inputs(shape, rng):
 
 
 def codes(packed):
-    column = torch.arange(8, device=packed.device)
+    column = torch.arange(8, dtype=torch.int32, device=packed.device)
     return (packed[..., None] >> (column // 2 * 4 + column % 2 * 16) & 0xF).flatten(-2)
 
 
