@@ -11,7 +11,7 @@ from kernelarena.errors import InputError, nearest
 from kernelarena.platforms import catalogue
 from kernelarena.platforms.backend import Availability
 from kernelarena.spec import Baseline, Evidence, Kernel, Platform, Sweep, TaskSource, paths, yamlfile
-from kernelarena.spec.catalogue import kernels_of, load_tasks, select, shipped_kernels
+from kernelarena.spec.catalogue import kernels_of, load_tasks, matching, shipped_kernels
 from kernelarena.spec.kernels import load_kernels
 from kernelarena.spec.places import Place, look
 
@@ -54,15 +54,16 @@ def make(
     known = catalogue.load(platforms_dirs)
     platforms = catalogue.resolve(config.platforms or read_config(DEFAULT).platforms, known)
     tasks = load_tasks(tasks_dirs)
-    chosen = {source.task.id for source in select(config.tasks, tasks)}
+    chosen = set(matching(config.tasks, tasks))
+    offered = shipped_kernels() if config.tasks else read_config(DEFAULT).kernels
     kernels, left_out = load_kernels(
-        config.kernels or shipped_kernels(), tasks=tasks.keys(), task=task, keep_going=config.keep_going
+        config.kernels or offered, tasks=tasks.keys(), task=task, keep_going=config.keep_going
     )
     kernels = [_at_home(kernel, known) for kernel in kernels if kernel.task in chosen]
     if not kernels:
         raise InputError(f"none of the kernels is for the tasks {', '.join(config.tasks)}; see kab-mc tasks list")
     named = {kernel.task for kernel in kernels}
-    judged = {key: source for key, source in tasks.items() if key in named}
+    judged = {key: tasks[key] for key in tasks if key in named}
     if config.timing.enabled and config.timing.baseline is Baseline.SHIPPED:
         judged = {key: _with_kernels(source) for key, source in judged.items()}
     return Plan(

@@ -6,7 +6,7 @@ import ast
 import fnmatch
 import functools
 import os
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from kernelarena.errors import InputError, nearest
@@ -24,8 +24,8 @@ _LARGEST = 1 << 20
 """Bytes of a reference."""
 
 
-def load_tasks(extra: Iterable[Path] = ()) -> dict[str, TaskSource]:
-    """Read every task.
+def load_tasks(extra: Iterable[Path] = ()) -> Mapping[str, TaskSource]:
+    """Find every task. A user's are read now; the package's own, which are many, when they are asked for.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ def load_tasks(extra: Iterable[Path] = ()) -> dict[str, TaskSource]:
 
     Returns
     -------
-    dict of str to TaskSource
+    mapping of str to TaskSource
         By id, in the order of the folders. A task of a later folder replaces one of the same id.
 
     Raises
@@ -42,10 +42,50 @@ def load_tasks(extra: Iterable[Path] = ()) -> dict[str, TaskSource]:
     InputError
         If a folder holds no task, a declaration or a reference is wrong, or one folder holds an id twice.
     """
-    tasks: dict[str, TaskSource] = {}
-    for root in paths.folders("tasks", extra):
-        tasks.update(_load_root(root))
-    return tasks
+    own, *others = paths.folders("tasks", extra)
+    added: dict[str, TaskSource] = {}
+    for root in others:
+        added.update(_load_root(root))
+    return Tasks(_shipped(own), added)
+
+
+class Tasks(Mapping[str, TaskSource]):
+    """Tasks by id.
+
+    Parameters
+    ----------
+    folders
+        Of those that are read when they are asked for.
+    added
+        Those that have been read; they replace others of the same id.
+    """
+
+    def __init__(self, folders: Mapping[str, Path], added: Mapping[str, TaskSource]) -> None:
+        self._folders = folders
+        self._added = added
+        self._ids = dict.fromkeys([*folders, *added])
+
+    def __getitem__(self, task_id: str) -> TaskSource:
+        return self._added.get(task_id) or _read_once(self._folders[task_id])
+
+    def __contains__(self, task_id: object) -> bool:
+        return task_id in self._ids
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._ids)
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+
+def _shipped(root: Path) -> dict[str, Path]:
+    """Return the folders of the package's own tasks, which are called as their tasks are."""
+    return {folder.name: folder for folder in _task_folders(root)}
+
+
+@functools.cache
+def _read_once(folder: Path) -> TaskSource:
+    return _load(folder)
 
 
 def select(patterns: Iterable[str], tasks: Mapping[str, TaskSource]) -> list[TaskSource]:
@@ -64,9 +104,14 @@ def select(patterns: Iterable[str], tasks: Mapping[str, TaskSource]) -> list[Tas
     InputError
         If one of the patterns matches nothing; it names the nearest words that would have.
     """
+    return [tasks[task_id] for task_id in matching(patterns, tasks)]
+
+
+def matching(patterns: Iterable[str], tasks: Mapping[str, TaskSource]) -> list[str]:
+    """Return the ids of the tasks that :func:`select` would, and read none that need not be."""
     words = [word.strip() for pattern in patterns for word in pattern.split(",") if word.strip()]
     chosen = set().union(*(_matching(word, tasks) for word in words)) if words else set(tasks)
-    return [source for task_id, source in tasks.items() if task_id in chosen]
+    return [task_id for task_id in tasks if task_id in chosen]
 
 
 def kernels_of(source: TaskSource) -> list[Path]:
@@ -88,7 +133,8 @@ def kernel_name(place: Path) -> str:
 
 def shipped_kernels() -> list[Path]:
     """Return every kernel that comes with the package, sorted by task, as `load_kernels` takes them."""
-    return [kernel for source in _load_root(paths.shipped("tasks")).values() for kernel in kernels_of(source)]
+    folders = _shipped(paths.shipped("tasks")).values()
+    return [kernel for folder in folders for kernel in kernels_of(_read_once(folder))]
 
 
 @functools.lru_cache

@@ -7,6 +7,7 @@ everything else replaces what the family says. ``{id}`` in the family's strings 
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +42,7 @@ class Member(Document):
             known = [file.name.removesuffix(SUFFIX) for file in group.glob(f"*{SUFFIX}")]
             raise own.error(KEY, f"there is no file {path}; {nearest(name, known)}")
         self.path = own.path
-        self._own, self._shared = own, Document(path)
+        self._own, self._shared = own, _family(path, path.stat().st_mtime_ns)
         if KEY in self._shared.data:
             raise self._shared.error(KEY, "a family cannot be a member of another")
         self._data = _merged(_named(self._shared.data, str(own.data.get("id", ""))), own.data)
@@ -50,6 +51,12 @@ class Member(Document):
         """Return the file that says most about a key, and the line; the task's own where both say as much."""
         (depth, line), (shared, other) = self._own.deepest(place), self._shared.deepest(place)
         return (self._own.path, line) if depth >= shared else (self._shared.path, other)
+
+
+@functools.lru_cache
+def _family(path: Path, _changed: int) -> Document:
+    """Return a family's file; it is read once, however many members it has."""
+    return Document(path)
 
 
 def declaration(path: Path) -> Document:

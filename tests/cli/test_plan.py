@@ -4,7 +4,6 @@ from kernelarena.cli import plan
 from kernelarena.errors import InputError
 from kernelarena.platforms.backend import Availability
 from kernelarena.spec import Evidence, Sweep, paths
-from kernelarena.spec.catalogue import shipped_kernels
 
 KERNEL = "task: softmax\nlanguage: triton\nentry: kernel.py::softmax\nhome: MI300X\n"
 
@@ -22,8 +21,14 @@ def kernels(tmp_path):
 def test_left_open_it_is_the_quickstart():
     found = plan.make(Sweep())
     assert tuple(found.platforms) == plan.read_config("quickstart").platforms
-    assert len(found.kernels) == len(shipped_kernels())
+    assert len(found.kernels) == len(plan.read_config("quickstart").kernels) == 12
     assert found.tasks.keys() == {kernel.task for kernel in found.kernels}
+
+
+def test_tasks_alone_choose_among_all_that_come_with_the_harness():
+    found = plan.make(Sweep(tasks=("suite:mc",)))
+    assert len(found.kernels) > 50
+    assert all("mc" in source.task.suites for source in found.tasks.values())
 
 
 def test_names_are_resolved(kernels):
