@@ -13,6 +13,7 @@ import numpy as np
 from kernelarena.platforms.emulator.floats.narrow import to_f16_towards_zero
 from kernelarena.platforms.emulator.floats.parts import Array
 from kernelarena.platforms.emulator.instructions.registry import vector
+from kernelarena.platforms.emulator.instructions.vector.bitwise import shift_right
 
 Convert = Callable[[Array], Array]
 
@@ -77,6 +78,20 @@ def _narrowed(name: str) -> Convert:
 
 vector("v_cvt_pk_i16_i32", "i32 i32 -> v2i16")(_pair(_narrowed("i16")))
 vector("v_cvt_pk_u16_u32", "u32 u32 -> v2u16")(_pair(_narrowed("u16")))
+
+
+def _shifted(name: str) -> Callable[[Array, Array, Array], Array]:
+    limits = np.iinfo(name)
+
+    def pack(low: Array, high: Array, by: Array) -> Array:
+        parts = [np.clip(shift_right(x, by), limits.min, limits.max).astype(np.uint16) for x in (low, high)]
+        return parts[0] & np.uint16(255) | parts[1] << np.uint16(8)
+
+    return pack
+
+
+vector("v_ashr_pk_i8_i32", "i32 i32 u32 -> u16lo", targets=("gfx950",))(_shifted("int8"))
+vector("v_ashr_pk_u8_i32", "i32 i32 u32 -> u16lo", targets=("gfx950",))(_shifted("uint8"))
 
 
 @vector("v_sat_pk_u8_i16", "v2i16 -> u16")

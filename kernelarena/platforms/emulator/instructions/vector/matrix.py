@@ -48,7 +48,7 @@ def _eight_bits(form: Narrow) -> Read:
 
 
 def _xf32(registers: Array) -> Array:
-    """Round to the 10 bits of fraction that the unit multiplies."""
+    """Round to the 10 bits of fraction that the unit multiplies: to the nearest, which the guide leaves open."""
     even = (registers >> np.uint32(13)) & np.uint32(1)
     short = ((registers + np.uint32(0xFFF) + even) & np.uint32(0xFFFFE000)).view(np.float32)
     whole = registers.view(np.float32)
