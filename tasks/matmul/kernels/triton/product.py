@@ -21,21 +21,23 @@ def product_kernel(
     row_tile = first_row_tile + (tl.program_id(0) % group_tiles) % group_rows
     column_tile = (tl.program_id(0) % group_tiles) // group_rows
 
-    rows = (row_tile * BLOCK_M + tl.arange(0, BLOCK_M)[:, None]).to(tl.int64)
-    columns = (column_tile * BLOCK_N + tl.arange(0, BLOCK_N)[None, :]).to(tl.int64)
+    rows = row_tile * BLOCK_M + tl.arange(0, BLOCK_M)[:, None]
+    columns = column_tile * BLOCK_N + tl.arange(0, BLOCK_N)[None, :]
+    across, down = tl.arange(0, BLOCK_K)[None, :], tl.arange(0, BLOCK_K)[:, None]
+    a_tile = a_ptr + rows.to(tl.int64) * a_strides[0] + across.to(tl.int64) * a_strides[1]
+    b_tile = b_ptr + down.to(tl.int64) * b_strides[0] + columns.to(tl.int64) * b_strides[1]
     accumulator = tl.zeros((BLOCK_M, BLOCK_N), tl.float32)
     for start in range(0, K, BLOCK_K):
-        across = (start + tl.arange(0, BLOCK_K)[None, :]).to(tl.int64)
-        down = (start + tl.arange(0, BLOCK_K)[:, None]).to(tl.int64)
-        a_tile = a_ptr + rows * a_strides[0] + across * a_strides[1]
-        b_tile = b_ptr + down * b_strides[0] + columns * b_strides[1]
-        a = tl.load(a_tile, mask=(rows < M) & (across < K), other=0.0)
-        b = tl.load(b_tile, mask=(down < K) & (columns < N), other=0.0)
+        left = K - start
+        a = tl.load(a_tile, mask=(rows < M) & (across < left), other=0.0)
+        b = tl.load(b_tile, mask=(down < left) & (columns < N), other=0.0)
         # "ieee" keeps float32 inputs float32: the default would round them to tf32 where the chip can.
         accumulator = tl.dot(a, b, accumulator, input_precision="ieee")
+        a_tile += BLOCK_K * a_strides[1]
+        b_tile += BLOCK_K * b_strides[0]
     if HAS_BIAS:
         accumulator += tl.load(bias_ptr + columns, mask=columns < N, other=0.0).to(tl.float32)
-    c_tile = c_ptr + rows * N + columns
+    c_tile = c_ptr + rows.to(tl.int64) * N + columns
     tl.store(c_tile, accumulator.to(c_ptr.dtype.element_ty), mask=(rows < M) & (columns < N))
 
 
