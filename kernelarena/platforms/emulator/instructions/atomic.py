@@ -89,11 +89,14 @@ def _operations() -> Iterator[tuple[str, Atomic]]:
     yield "pk_add_bf16", Atomic(np.dtype(np.uint16), 2, _add_bfloat)
 
 
-GLOBAL = dict(_operations())
+_EVERY = dict(_operations())
+_LOCAL_ALONE = ("rsub", "rsub_x2", "min_f32", "max_f32")
+
+GLOBAL = {name: one for name, one in _EVERY.items() if name not in _LOCAL_ALONE}
 """By what follows ``global_atomic_``."""
-LOCAL = {f"{name}32": GLOBAL[there] for name, there in _LOCAL_NAMES.items()}
-LOCAL |= {f"{name}64": GLOBAL[f"{there}_x2"] for name, there in _LOCAL_NAMES.items()}
-LOCAL |= {name: one for name, one in GLOBAL.items() if "_f" in name or "_bf" in name}
+LOCAL = {f"{name}32": _EVERY[there] for name, there in _LOCAL_NAMES.items()}
+LOCAL |= {f"{name}64": _EVERY[f"{there}_x2"] for name, there in _LOCAL_NAMES.items()}
+LOCAL |= {name: one for name, one in _EVERY.items() if "_f" in name or "_bf" in name}
 """By what follows ``ds_``."""
 
 

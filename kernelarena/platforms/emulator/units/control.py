@@ -34,6 +34,12 @@ _NOTHING = {
 }  # fmt: skip
 """Scheduling, caches, debugging: what they do cannot be seen here."""
 
+NAMES = (
+    *sorted(_NOTHING), "s_branch", *(f"s_cbranch_{name}" for name in _CONDITIONS), "s_endpgm", "s_barrier", "s_waitcnt",
+    "s_getpc_b64", "s_setpc_b64", "s_swappc_b64", "s_trap", "s_getreg_b32", "s_setreg_b32", "s_setreg_imm32_b32",
+)  # fmt: skip
+"""What this module knows."""
+
 
 def decode_control(statement: Statement, labels: Labels, here: int) -> Instruction | None:
     """Return the instruction, or None where the statement is none of this kind.

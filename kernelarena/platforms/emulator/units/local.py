@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -25,6 +26,17 @@ _NARROW = re.compile(r"([ui])(8|16)(_d16(?:_hi)?)?$")
 _PAIRS = re.compile(r"ds_(read|write)2(st64)?_b(32|64)$")
 _TRANSPOSED = {"b64_tr_b16": 4, "b64_tr_b8": 8}
 """Transposing reads, and the elements of each lane."""
+_MOVES = ("ds_bpermute_b32", "ds_permute_b32", "ds_swizzle_b32")
+
+
+def names() -> Iterator[str]:
+    """Yield what this module knows, but for atomic operations."""
+    for action in ("read", "write"):
+        yield from (f"ds_{action}{many}_b{bits}" for many in ("2", "2st64") for bits in (32, 64))
+    yield from (f"ds_read_{form}" for form in (*list(_PLAIN)[2:], *_TRANSPOSED))
+    yield from (f"ds_read_{sign}{bits}{half}" for sign in "ui" for bits in (8, 16) for half in ("", "_d16", "_d16_hi"))
+    yield from (f"ds_write_{form}" for form in (*_PLAIN, "b8_d16_hi", "b16_d16_hi"))
+    yield from ("ds_nop", *_MOVES)
 
 
 def decode_local(statement: Statement) -> Instruction | None:
@@ -55,7 +67,7 @@ def decode_local(statement: Statement) -> Instruction | None:
         return _read(statement, _read_width(form, statement), offset)
     if name.startswith("ds_write_"):
         return _write(statement, _write_width(name[9:], statement), offset)
-    if name in ("ds_bpermute_b32", "ds_permute_b32", "ds_swizzle_b32"):
+    if name in _MOVES:
         return _permute(statement)
     return _atomic(statement, name[3:], offset[0])
 
