@@ -10,6 +10,7 @@ import pytest
 
 from kernelarena.platforms.emulator.instructions import lookup, mnemonics
 from kernelarena.platforms.emulator.instructions.kinds import KINDS, Array
+from kernelarena.platforms.emulator.instructions.registry import Entry
 from tests.platforms.emulator.oracle import text
 from tests.platforms.emulator.oracle.operands import operands
 
@@ -36,22 +37,44 @@ def test_whatever_has_no_pseudo_code_is_held_by_a_test_of_its_own() -> None:
     assert untold == _HELD_HERE | _HELD_ELSEWHERE
 
 
+def _given(entry: Entry, seed: int) -> tuple[list[Array], list[tuple[int, ...]]]:
+    """Return operands of an instruction, and what its op_sel would be if it looks at that."""
+    assert entry.signature is not None
+    sources = [name for name in entry.signature.sources if name != "op_sel"]
+    kinds = tuple(entry.signature.results[0] if name == "dst" else name for name in sources)
+    selection = [(0, 0, 0, 0)] if "op_sel" in entry.signature.sources else []
+    return operands(kinds, (2, 64), seed), selection
+
+
+def _vectors(chip: str) -> list[Entry]:
+    return [entry for entry in mnemonics(chip) if entry.unit == "vector"]
+
+
 @pytest.mark.parametrize("chip", _CHIPS)
 def test_no_instruction_writes_into_its_operands_or_changes_its_dtype(chip: str) -> None:
-    for entry in mnemonics(chip):
-        if entry.unit != "vector":
-            continue
-        signature = entry.signature
-        assert signature is not None
-        sources = [name for name in signature.sources if name != "op_sel"]
-        given = operands(tuple(signature.results[0] if name == "dst" else name for name in sources), (2, 64), seed=1)
+    for entry in _vectors(chip):
+        given, selection = _given(entry, seed=1)
         for operand in given:
             operand.flags.writeable = False
-        selection = [(0, 0, 0, 0)] if "op_sel" in signature.sources else []
         made = _run(entry.mnemonic, *given, *selection, chip=chip)
-        for result, name in zip(made if isinstance(made, tuple) else (made,), signature.results, strict=True):
+        assert entry.signature is not None
+        for result, name in zip(made if isinstance(made, tuple) else (made,), entry.signature.results, strict=True):
             assert result.dtype == KINDS[name].dtype, entry.mnemonic
             assert result.shape == ((2, 64, KINDS[name].parts) if KINDS[name].parts else (2, 64)), entry.mnemonic
+
+
+@pytest.mark.parametrize("chip", _CHIPS)
+def test_an_operand_that_a_wave_shares_does_what_one_in_every_lane_does(chip: str) -> None:
+    for entry in _vectors(chip):
+        given, selection = _given(entry, seed=2)
+        for place in range(len(given)):
+            shared = [operand[:, :1] if place == at else operand for at, operand in enumerate(given)]
+            spread = [np.broadcast_to(operand, full.shape) for operand, full in zip(shared, given, strict=True)]
+            few = _run(entry.mnemonic, *shared, *selection, chip=chip)
+            many = _run(entry.mnemonic, *spread, *selection, chip=chip)
+            pairs = zip(few, many, strict=True) if isinstance(few, tuple) else [(few, many)]
+            for one, other in pairs:
+                np.testing.assert_array_equal(np.broadcast_to(one, other.shape), other, entry.mnemonic)
 
 
 @pytest.mark.parametrize("name", ["v_accvgpr_mov_b32", "v_accvgpr_read_b32", "v_accvgpr_write_b32"])

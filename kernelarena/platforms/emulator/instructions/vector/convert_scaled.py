@@ -23,11 +23,7 @@ def _power(scale: Array) -> Array:
     return exponent(scale) - 127
 
 
-def _same(x: Array) -> Array:
-    return x
-
-
-_WIDEN: dict[str, Convert] = {"f32": _same, "f16": _same, "bf16": from_bf16}
+_WIDEN: dict[str, Convert] = {"f16": lambda x: x, "bf16": from_bf16}
 _ROUND: dict[str, Convert] = {
     "f32": lambda x: x.astype(np.float32),
     "f16": lambda x: x.astype(np.float16),
@@ -35,50 +31,8 @@ _ROUND: dict[str, Convert] = {
 }
 
 
-def _pair(codes: Array, form: Narrow, scale: Array, round_: Convert) -> Array:
-    """Read the two numbers in the low bits."""
-    both = np.stack([decode(codes, form), decode(codes >> codes.dtype.type(form.width), form)], axis=-1)
-    return round_(np.ldexp(both.astype(np.float64), _power(scale)[..., None]))
-
-
-def _codes(low: Array, high: Array, form: Narrow, scale: Array) -> Array:
-    down = -_power(scale)
-    parts = [encode(np.ldexp(x.astype(np.float64), down), form).astype(np.uint16) for x in (low, high)]
-    return parts[0] | parts[1] << np.uint16(form.width)
-
-
-def _byte(word: Array, number: int) -> Array:
-    return (word >> np.uint32(8 * number)) & np.uint32(255)
-
-
-def _enter_eight_bits(name: str, form: Narrow) -> None:
-    for wide, round_ in _ROUND.items():
-
-        def unpack(codes: Array, scale: Array, round_: Convert = round_) -> Array:
-            return _pair(codes, form, scale, round_)
-
-        vector(f"v_cvt_scalef32_pk_{wide}_{name}", f"u16 f32 -> v2{wide}", targets=_TARGETS)(unpack)
-
-    @vector(f"v_cvt_scalef32_f32_{name}", "u32 f32 op_sel -> f32", targets=_TARGETS)
-    def one(word: Array, scale: Array, op_sel: tuple[int, ...]) -> Array:
-        codes = _byte(word, op_sel[0] + 2 * op_sel[1])
-        return np.ldexp(decode(codes, form).astype(np.float64), _power(scale)).astype(np.float32)
-
-    @vector(f"v_cvt_scalef32_pk_{name}_f32", "f32 f32 f32 -> u16lo", targets=_TARGETS)
-    def pack(low: Array, high: Array, scale: Array) -> Array:
-        return _codes(low, high, form, scale)
-
-    for wide in ("f16", "bf16"):
-
-        def pack_halves(both: Array, scale: Array, widen: Convert = _WIDEN[wide]) -> Array:
-            numbers = widen(both)
-            return _codes(numbers[..., 0], numbers[..., 1], form, scale)
-
-        vector(f"v_cvt_scalef32_pk_{name}_{wide}", f"v2{wide} f32 -> u16lo", targets=_TARGETS)(pack_halves)
-
-
-_enter_eight_bits("fp8", FP8)
-_enter_eight_bits("bf8", BF8)
+def _byte(word: Array, op_sel: tuple[int, ...]) -> Array:
+    return (word >> np.uint32(8 * (op_sel[0] + 2 * op_sel[1]))) & np.uint32(255)
 
 
 def _placed(codes: Array, before: Array, op_sel: tuple[int, ...]) -> Array:
@@ -87,26 +41,70 @@ def _placed(codes: Array, before: Array, op_sel: tuple[int, ...]) -> Array:
     return before & ~(np.uint32(255) << shift) | codes.astype(np.uint32) << shift
 
 
-for _wide in ("f32", "f16", "bf16"):
+def _reading(form: Narrow, round_: Convert) -> Callable[[Array, Array], Array]:
+    """Return a function that reads the two numbers in the low bits."""
 
-    def _unpack(word: Array, scale: Array, op_sel: tuple[int, ...], round_: Convert = _ROUND[_wide]) -> Array:
-        return _pair(_byte(word, op_sel[0] + 2 * op_sel[1]), FP4, scale, round_)
+    def read(codes: Array, scale: Array) -> Array:
+        both = np.stack([decode(codes, form), decode(codes >> codes.dtype.type(form.width), form)], axis=-1)
+        return round_(np.ldexp(both.astype(np.float64), _power(scale)[..., None]))
 
-    vector(f"v_cvt_scalef32_pk_{_wide}_fp4", f"u32 f32 op_sel -> v2{_wide}", targets=_TARGETS)(_unpack)
+    return read
+
+
+def _making(form: Narrow) -> Callable[[Array, Array, Array], Array]:
+    """Return a function that makes the codes of two numbers, side by side."""
+
+    def make(low: Array, high: Array, scale: Array) -> Array:
+        down = -_power(scale)
+        parts = [encode(np.ldexp(x.astype(np.float64), down), form).astype(np.uint16) for x in (low, high)]
+        return parts[0] | parts[1] << np.uint16(form.width)
+
+    return make
+
+
+def _making_of_halves(form: Narrow, widen: Convert) -> Callable[[Array, Array], Array]:
+    make = _making(form)
+
+    def make_of_halves(both: Array, scale: Array) -> Array:
+        numbers = widen(both)
+        return make(numbers[..., 0], numbers[..., 1], scale)
+
+    return make_of_halves
+
+
+def _reading_one(form: Narrow) -> Callable[[Array, Array, tuple[int, ...]], Array]:
+    return lambda word, scale, op_sel: np.ldexp(decode(_byte(word, op_sel), form), _power(scale))
+
+
+for _name, _form in (("fp8", FP8), ("bf8", BF8)):
+    for _wide, _round in _ROUND.items():
+        _signature = f"u16 f32 -> v2{_wide}"
+        vector(f"v_cvt_scalef32_pk_{_wide}_{_name}", _signature, targets=_TARGETS)(_reading(_form, _round))
+    for _wide, _widen in _WIDEN.items():
+        _making_these = _making_of_halves(_form, _widen)
+        vector(f"v_cvt_scalef32_pk_{_name}_{_wide}", f"v2{_wide} f32 -> u16lo", targets=_TARGETS)(_making_these)
+    vector(f"v_cvt_scalef32_pk_{_name}_f32", "f32 f32 f32 -> u16lo", targets=_TARGETS)(_making(_form))
+    vector(f"v_cvt_scalef32_f32_{_name}", "u32 f32 op_sel -> f32", targets=_TARGETS)(_reading_one(_form))
+
+
+def _reading_fp4(round_: Convert) -> Callable[[Array, Array, tuple[int, ...]], Array]:
+    read = _reading(FP4, round_)
+    return lambda word, scale, op_sel: read(_byte(word, op_sel), scale)
+
+
+def _making_fp4(widen: Convert) -> Callable[[Array, Array, Array, tuple[int, ...]], Array]:
+    make = _making_of_halves(FP4, widen)
+    return lambda both, scale, before, op_sel: _placed(make(both, scale), before, op_sel)
+
+
+for _wide, _round in _ROUND.items():
+    vector(f"v_cvt_scalef32_pk_{_wide}_fp4", f"u32 f32 op_sel -> v2{_wide}", targets=_TARGETS)(_reading_fp4(_round))
+for _wide, _widen in _WIDEN.items():
+    _signature = f"v2{_wide} f32 dst op_sel -> b32"
+    vector(f"v_cvt_scalef32_pk_fp4_{_wide}", _signature, targets=_TARGETS)(_making_fp4(_widen))
 
 
 @vector("v_cvt_scalef32_pk_fp4_f32", "f32 f32 f32 dst op_sel -> b32", targets=_TARGETS)
-def pack_fp4(low: Array, high: Array, scale: Array, before: Array, op_sel: tuple[int, ...]) -> Array:
+def make_fp4(low: Array, high: Array, scale: Array, before: Array, op_sel: tuple[int, ...]) -> Array:
     """Put two numbers into one byte."""
-    return _placed(_codes(low, high, FP4, scale), before, op_sel)
-
-
-for _wide in ("f16", "bf16"):
-
-    def _pack(
-        both: Array, scale: Array, before: Array, op_sel: tuple[int, ...], widen: Convert = _WIDEN[_wide]
-    ) -> Array:
-        numbers = widen(both)
-        return _placed(_codes(numbers[..., 0], numbers[..., 1], FP4, scale), before, op_sel)
-
-    vector(f"v_cvt_scalef32_pk_fp4_{_wide}", f"v2{_wide} f32 dst op_sel -> b32", targets=_TARGETS)(_pack)
+    return _placed(_making(FP4)(low, high, scale), before, op_sel)
