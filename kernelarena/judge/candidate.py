@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -104,6 +104,8 @@ class Candidate:
         self._arguments: list[Any] = []
         self._account: tuple[Observed, int] | None = None
         self._rehearsal: Rehearsal | None = None
+        self._expect: Callable[[Sequence[object]], object] = lambda outputs: None
+        """Told of the form of outputs that an entry is handed."""
 
     def acts(self) -> list[dict[str, Any]]:
         """Return what the kernel was seen doing besides computing, so far."""
@@ -179,12 +181,28 @@ class Candidate:
         if not self._trusted:
             self._watch()
         try:
-            self.entry = load_entry(self.folder, request["file"], request["function"])
+            self.entry = (
+                load_entry(self.folder, request["file"], request["function"])
+                if "job" not in request
+                else self._built_entry(request["job"])
+            )
         except EntryError as error:
             show(error)
             fault = {"fault": error.fault.value, "message": str(error), "file": error.file, "line": error.line}
             return {"load-failed": fault}
         return {"loaded": True}
+
+    def _built_entry(self, job: object) -> Callable[..., Any]:
+        """Build a kernel in C++ for the device, and return its entry."""
+        from kernelarena.protocol import device_entry
+        from kernelarena.protocol.compile import CompileJob
+
+        assert isinstance(self._stage, DeviceStage)
+        scratch, watch = self.scratch / "compile", self._stage.watch
+        entry = device_entry.load(CompileJob.model_validate(job), self.folder, scratch, watch, self._stack)
+        if isinstance(entry, device_entry.PlainEntry):
+            self._expect = entry.expect
+        return entry
 
     def call(self, request: dict[str, Any], files: list[int]) -> dict[str, Any]:
         """Call the entry once; inputs and whatever it allocates lie in memory that the judge shares.
@@ -208,6 +226,7 @@ class Candidate:
             # The same objects for the same addresses: whoever goes by id() then meets other values under it.
             self._arguments = [self._argument(item, inputs.bytes) for item in request["arguments"]]
         arguments = self._arguments
+        self._expect(request["outputs"])
         late = self._late()
         try:
             given = [argument for argument in arguments if isinstance(argument, torch.Tensor)]
@@ -258,6 +277,7 @@ class Candidate:
         ]
         places = [[self._argument(item, window.bytes) for item in request["arguments"]] for window in windows]
         self._returned, self._inputs, self._outputs = (), None, None
+        self._expect(request["outputs"])
         self._rehearsal = Rehearsal(
             self._stage, self.entry, places, windows, exchange.attach(outputs, ()), request["returned"]
         )

@@ -218,6 +218,7 @@ class Examiner:
                 "inputs": id(inputs),
                 "fences": inputs.fences,
                 "returned": outputs.returned,
+                "outputs": [output.model_dump() for output in problem.expected],
                 "poison": poison,
                 "held": delayed,
             }

@@ -9,7 +9,7 @@ from kernelarena.judge.compiling import compile_gate
 from kernelarena.judge.zygote import Zygote
 from kernelarena.platforms.backend import Availability, backend_for
 from kernelarena.platforms.toolchains import cpp
-from kernelarena.spec import Evidence, Gate, Kernel, Platform, Reason, Status, Sweep, Tally, TaskSource
+from kernelarena.spec import Evidence, Gate, Kernel, Language, Platform, Reason, Status, Sweep, Tally, TaskSource
 
 
 def judge_cpp(
@@ -20,7 +20,7 @@ def judge_cpp(
     sweep: Sweep,
     available: Availability,
 ) -> dict[str, Any]:
-    """Return the fields of the verdict on a kernel in C++: its evidence is ``compiled``, wherever it is judged.
+    """Return the fields of the verdict that compiling decides on a kernel in C++.
 
     Parameters
     ----------
@@ -34,8 +34,7 @@ def judge_cpp(
     if Evidence.COMPILED not in available.evidence:
         why = available.why_not if not available.evidence else _NO_CHIP.format(kernel.language, platform.id)
         return {"status": Status.SKIPPED, "reason": Reason.DEVICE_UNAVAILABLE, "detail": why}
-    backend = backend_for(platform)
-    taken = () if backend is None else tuple(language for language in backend.languages if language.is_cpp)
+    taken = _languages(platform)
     if kernel.language not in taken:
         others = " or ".join(f"'{language}'" for language in taken) or "Triton"
         return {
@@ -54,6 +53,21 @@ def judge_cpp(
     if compiler.translator is not None:
         fields["notes"] = (_TRANSLATED.format(kernel.language, compiler.translator), *fields["notes"])
     return fields
+
+
+def buildable(kernel: Kernel, platform: Platform) -> bool:
+    """Return whether this host has a compiler for a kernel in C++."""
+    try:
+        cpp.find(kernel.language, platform.arch)
+    except cpp.Missing:
+        return False
+    return kernel.language in _languages(platform)
+
+
+def _languages(platform: Platform) -> tuple[Language, ...]:
+    """Return those in C++ that are built for a platform's chips."""
+    backend = backend_for(platform)
+    return () if backend is None else tuple(language for language in backend.languages if language.is_cpp)
 
 
 _TRANSLATED = "translated from '{}' by {}, before it was compiled; the log shows the lines that changed"

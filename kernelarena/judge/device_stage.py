@@ -94,6 +94,11 @@ class DeviceStage:
         self._stream = self._device.stream()
         self._stopwatch = Stopwatch(self._device, self._stream, access.flush)
 
+    @property
+    def watch(self) -> Watch:
+        """What is told of launches."""
+        return self._watch
+
     def run(self, entry: Callable[..., Any], arguments: Sequence[Any], *, held: bool) -> Any:
         """Call the entry on a stream of ours and wait for the device.
 

@@ -13,6 +13,7 @@ from pydantic import ValidationError
 from kernelarena.judge.answer import NO_ANSWER, acted
 from kernelarena.judge.correctness import MOST_CALLS, Examiner
 from kernelarena.judge.memory import Exchange, HostExchange, handed_over
+from kernelarena.judge.outline import compile_job
 from kernelarena.judge.problems import Problems, trial_seed
 from kernelarena.judge.session import CandidateEnded, Session, line_of
 from kernelarena.platforms.toolchains import built
@@ -117,7 +118,7 @@ def pass_gates(
     cell: dict[str, Any] = {}
     trials: list[Trial] = []
     try:
-        load(session, kernel, venue, sweep)
+        load(session, kernel, task, venue, sweep)
         examiner = Examiner(
             session, kernel, task, venue.problems, sweep.deadlines.call, exchange=venue.exchange, late=venue.late
         )
@@ -187,7 +188,7 @@ def _prepare(session: Session, venue: Venue, sweep: Sweep) -> None:
         raise VenueUnready(str(answer["unready"]))
 
 
-def load(session: Session, kernel: Kernel, venue: Venue, sweep: Sweep) -> None:
+def load(session: Session, kernel: Kernel, task: TaskSource, venue: Venue, sweep: Sweep) -> None:
     """Have a candidate load its kernel.
 
     Raises
@@ -204,6 +205,8 @@ def load(session: Session, kernel: Kernel, venue: Venue, sweep: Sweep) -> None:
         "function": kernel.function,
         "platform": venue.problems.persona.model_dump(mode="json"),
     }
+    if kernel.language.is_cpp:  # what its entry takes, and what it is built for
+        request["job"] = compile_job(kernel, task, venue.problems.persona).model_dump(mode="json")
     try:
         answer = session.ask(request, sweep.deadlines.call)
     except CandidateEnded as end:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from kernelarena.judge.compiling import compile_gate
-from kernelarena.judge.cpp import judge_cpp
+from kernelarena.judge.cpp import buildable, judge_cpp
 from kernelarena.judge.emulating import emulate, emulate_built
 from kernelarena.judge.measuring import Bench, DeviceUnhealthy, measure
 from kernelarena.judge.problems import Problems
@@ -114,13 +114,17 @@ class Judge:
             return lambda: self._zygote(mode, devices)
 
         if kernel.language.is_cpp:
-            return judge_cpp(forks(Mode.COMPILE), kernel, task, platform, sweep, available)
+            compiled = judge_cpp(forks(Mode.COMPILE), kernel, task, platform, sweep, available)
+            if Evidence.MEASURED not in available.evidence or not buildable(kernel, platform):
+                return compiled
+            bench = self._bench(platform)
+            return measure(forks(Mode.COMPILE, bench.paths), bench, kernel, task, sweep, hidden_seed, compiled, {})
         emulated = Evidence.EMULATED in available.evidence
         if emulated and Evidence.COMPILED not in available.evidence:  # there is nothing to compile for
             return emulate(forks(Mode.INTERPRET), self._problems_of(platform), kernel, task, sweep, hidden_seed)
         if not available.evidence:
             return {"status": Status.SKIPPED, "reason": Reason.DEVICE_UNAVAILABLE, "detail": available.why_not}
-        compiled: dict[str, Any] = {"status": Status.SKIPPED}
+        compiled = {"status": Status.SKIPPED}
         built: Built = {}
         here = Evidence.MEASURED in available.evidence
         if Evidence.COMPILED in available.evidence:

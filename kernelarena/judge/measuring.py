@@ -217,7 +217,7 @@ def measure(
         _check_health(zygote(), bench)
     found = bench.run(zygote(), kernel, task, sweep, hidden_seed, files)
     bench.suspect = found["status"] is Status.FAIL and found["reason"].group is ReasonGroup.RUN
-    return {"toolchain": compile_cache.toolchain(kernel.language), **_agreed(compiled, found)}
+    return {"toolchain": compile_cache.toolchain(kernel.language, bench.platform.arch), **_agreed(compiled, found)}
 
 
 def _libraries(session: Session, sweep: Sweep) -> Built:

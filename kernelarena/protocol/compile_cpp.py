@@ -46,7 +46,7 @@ def run(job: CompileJob, folder: Path, emit: Emit, scratch: Path) -> None:
     scratch.mkdir(parents=True, exist_ok=True)
     compiler = find(job.kernel.language, job.platform.arch)
     unit = Unit(job, compiler, job.kernel.files, folder, emit, scratch, itertools.count())
-    wanted = _signature(job)
+    wanted = signature_of(job)
     try:
         library = unit.build(source(compiler, wanted, job.kernel.file), [INCLUDE])
         recorded = Recorded(library, facts(job.platform))
@@ -117,7 +117,8 @@ def _end(
     )  # fmt: skip
 
 
-def _signature(job: CompileJob) -> Signature:
+def signature_of(job: CompileJob) -> Signature:
+    """Return what a task asks of the entry of a job's kernel."""
     first = job.calls[0]
     inputs = [(arg.name, None if arg.dtype is not None else arg.value) for arg in first.args]
     return signature(job.kernel.function, inputs, len(first.outputs or ()))

@@ -12,16 +12,16 @@ import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import torch
 from torch.utils import cpp_extension
 
 from kernelarena.errors import nearest
 from kernelarena.platforms.persona.patching import Patches
-from kernelarena.platforms.toolchains.cpp.compiler import INCLUDE
+from kernelarena.platforms.toolchains.cpp.compiler import INCLUDE, RECORDER
 from kernelarena.platforms.toolchains.cpp.diagnostics import Diagnostic
-from kernelarena.platforms.toolchains.cpp.extension import Extension
+from kernelarena.platforms.toolchains.cpp.extension import Extension, Place
 from kernelarena.platforms.toolchains.cpp.finding import find
 from kernelarena.platforms.toolchains.cpp.recorded import Launch, Recorder, nowhere
 from kernelarena.protocol.compile_job import CompileJob
@@ -42,6 +42,26 @@ _LACKING = (
 )
 
 
+Places = Callable[[str, int], tuple[str, int]]
+"""Turns a file and a line of an extension's sources into those of the kernel."""
+
+
+class Venue(Protocol):
+    """Where extensions are called: in a process that plays the chip's host, or on the chip."""
+
+    link: Path
+    """What they are linked with."""
+
+    def open(self, library: Path, building: Unit, places: Places) -> tuple[ctypes.CDLL, Place]:
+        """Load a library that was just built.
+
+        Raises
+        ------
+        OSError
+            If it does not load.
+        """
+
+
 class Extensions:
     """Builds the extensions of one kernel.
 
@@ -49,12 +69,12 @@ class Extensions:
     ----------
     job, folder, emit, scratch
         As of :func:`kernelarena.protocol.compile_run.run`.
-    worn
-        The chip that answers.
+    venue
+        Where they are called.
     """
 
-    def __init__(self, job: CompileJob, folder: Path, emit: Emit, scratch: Path, worn: Persona) -> None:
-        self._job, self._folder, self._emit, self._scratch, self._worn = job, folder, emit, scratch, worn
+    def __init__(self, job: CompileJob, folder: Path, emit: Emit, scratch: Path, venue: Venue) -> None:
+        self._job, self._folder, self._emit, self._scratch, self._venue = job, folder, emit, scratch, venue
         self._compiler = find(job.kernel.language, job.platform.arch)
         self._numbers = itertools.count(_NUMBERS)
         self._built = itertools.count()
@@ -165,7 +185,8 @@ class Extensions:
 
         try:
             include = [forward(self._scratch / "torch"), NAMES, INCLUDE]
-            library = ctypes.CDLL(str(building.build(unit(self._compiler, parts, given), include)))
+            built = building.build(unit(self._compiler, parts, given), include, self._venue.link)
+            library, called = self._venue.open(built, building, place)
         except BuildFailed as failed:
             error = failed.error
             name, line = building.own(error.file), error.line
@@ -179,8 +200,7 @@ class Extensions:
             with _as_failure(str(error), (None, None)):
                 building.unloadable(error)
         building.built()
-        recorder = Recorder(library, self._worn.facts)
-        return Extension(library, _Gate(building, recorder, self._worn, place))
+        return Extension(library, called)
 
 
 @contextlib.contextmanager
@@ -190,6 +210,26 @@ def _as_failure(message: str, where: tuple[str | None, int | None]) -> Iterator[
         yield
     except Refused:
         raise EntryError(EntryFault.IMPORT, f"Error building extension: {message}", *where) from None
+
+
+class GateVenue:
+    """The compile gate.
+
+    Parameters
+    ----------
+    worn
+        The chip that answers.
+    """
+
+    link = RECORDER
+
+    def __init__(self, worn: Persona) -> None:
+        self._worn = worn
+
+    def open(self, library: Path, building: Unit, places: Places) -> tuple[ctypes.CDLL, Place]:
+        """Load it, and tell it of the chip."""
+        loaded = ctypes.CDLL(str(library))
+        return loaded, _Gate(building, Recorder(loaded, self._worn.facts), self._worn, places)
 
 
 class _Gate:
@@ -207,9 +247,7 @@ class _Gate:
         Turns a file and a line of the unit's sources into the kernel's.
     """
 
-    def __init__(
-        self, building: Unit, recorder: Recorder, worn: Persona, place: Callable[[str, int], tuple[str, int]]
-    ) -> None:
+    def __init__(self, building: Unit, recorder: Recorder, worn: Persona, place: Places) -> None:
         self._unit, self._recorder, self._worn, self._place = building, recorder, worn, place
         self._seen = 0
 

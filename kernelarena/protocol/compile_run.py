@@ -63,7 +63,7 @@ def run(
     scratch = folder.parent / "compile" if scratch is None else scratch
     scratch.mkdir(parents=True, exist_ok=True)
     if job.kernel.language.is_cpp:
-        from kernelarena.protocol.compile_extension import Extensions  # brings along what torch builds them with
+        from kernelarena.protocol.compile_extension import Extensions, GateVenue  # imports what torch builds with
     before = set(sys.modules)
     teller = _Teller(emit)
     emit = teller.tell
@@ -72,7 +72,7 @@ def run(
         worn = until.enter_context(persona(job.platform, folder=folder, scratch=scratch, emit=emit, exempt=exempt))
         load: Callable[[], Callable[..., Any]] = partial(load_entry, folder, job.kernel.file, job.kernel.function)
         if job.kernel.language.is_cpp:
-            extensions = Extensions(job, folder, emit, scratch, worn)
+            extensions = Extensions(job, folder, emit, scratch, GateVenue(worn))
             load = until.enter_context(extensions.offered())
         until.enter_context(within or nullcontext())
         try:

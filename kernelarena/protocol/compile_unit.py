@@ -87,24 +87,22 @@ class Unit:
         self.seconds = 0.0
         self.number = self._begin(job.kernel.file, "", 1, line=None, unit=True)
 
-    def build(self, text: str, include: Sequence[Path]) -> Path:
-        """Build a text that includes the sources, link it with the recorder, and return the library.
+    def build(self, text: str, include: Sequence[Path], link: Path = RECORDER) -> Path:
+        """Build a text that includes the sources, link it with what takes note of launches, and return the library.
 
         Raises
         ------
         BuildFailed
             If a compiler refuses.
         """
-        unit, library, recorder = (self._scratch / name for name in (UNIT, "kernel.so", "recorder.o"))
+        unit, library, linked = (self._scratch / name for name in (UNIT, "kernel.so", f"{link.stem}.o"))
         unit.write_text(text)
         arch = self._job.platform.arch
         self._compiler.prepare(arch, self._scratch)
         started = time.perf_counter()
-        status, output = self._run(self._compiler.host(RECORDER, recorder))
+        status, output = self._run(self._compiler.host(link, linked))
         if status == 0:
-            status, output = self._run(
-                self._compiler.library(arch, unit, [recorder], library, [*include, self._folder])
-            )
+            status, output = self._run(self._compiler.library(arch, unit, [linked], library, [*include, self._folder]))
         self.seconds = time.perf_counter() - started
         said = excerpt(output, self._compiler.is_remark)
         if said:

@@ -144,6 +144,7 @@ class TimedArm:
         request = {
             "do": "rehearse", "places": [arena.fences for arena in self._inputs], "returned": self._outputs.returned,
             "arguments": [argument.model_dump() for argument in self._inputs[0].arguments],
+            "outputs": [output.model_dump() for output in self._problems[0].expected],
         }  # fmt: skip
         self._refuse(self._ask(request, descriptors))
         return self

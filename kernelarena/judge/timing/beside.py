@@ -129,7 +129,7 @@ def start(
         venue = replace(venue, prepare={"device": {**venue.prepare["device"], "trusted": True}})
     session = Session(zygote, opponent.kernel, quota)
     try:
-        load(session, opponent.kernel, venue, sweep)
+        load(session, opponent.kernel, task, venue, sweep)
     except BaseException as error:
         session.close()
         if isinstance(error, GateFailed | VenueUnready):

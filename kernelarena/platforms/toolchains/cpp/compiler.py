@@ -16,6 +16,8 @@ INCLUDE = Path(__file__).parent / "include"
 """Holds ``kernelarena.h``."""
 RECORDER = Path(__file__).parent / "recorder.cpp"
 """What host code is linked with in place of the vendor's runtime."""
+WATCHER = Path(__file__).parent / "watcher.cpp"
+"""What it is linked with to run on a device, before the runtime that the process has loaded."""
 _PATIENCE = 60  # seconds for a compiler to say which version it is, on a busy host
 
 

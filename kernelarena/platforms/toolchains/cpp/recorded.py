@@ -192,19 +192,37 @@ def _error_name(library: ctypes.CDLL) -> str:
 
 
 def _argument(argument: Described | bool | int | float, kept: list[object]) -> object:
-    if isinstance(argument, bool):
-        return ctypes.c_bool(argument)
-    if isinstance(argument, int):
-        return ctypes.c_int64(argument)
-    if isinstance(argument, float):
-        return ctypes.c_double(argument)
-    rank = len(argument.size)
-    size, stride = (ctypes.c_int64 * rank)(*argument.size), (ctypes.c_int64 * rank)(*argument.stride)
-    tensor = _Tensor(
-        data=nowhere(argument.bytes + argument.offset, len(kept)) + argument.offset,
-        dtype=_DTYPES.index(argument.dtype), ndim=rank, size=size, stride=stride,
-    )  # fmt: skip
-    kept += [size, stride, tensor]
+    if not isinstance(argument, Described):
+        return number(argument)
+    data = nowhere(argument.bytes + argument.offset, len(kept)) + argument.offset
+    return structure(data, argument.dtype, argument.size, argument.stride, kept)
+
+
+def number(value: bool | int | float) -> object:
+    """Return a number as the entry takes it."""
+    if isinstance(value, bool):
+        return ctypes.c_bool(value)
+    return ctypes.c_int64(value) if isinstance(value, int) else ctypes.c_double(value)
+
+
+def structure(data: int, dtype: str, size: Sequence[int], stride: Sequence[int], kept: list[object]) -> object:
+    """Return a ``ka_tensor`` to be passed by its address.
+
+    Parameters
+    ----------
+    data
+        Where its first element lies.
+    dtype
+        torch's name.
+    size, stride
+        In elements.
+    kept
+        Holds what it points to.
+    """
+    rank = len(size)
+    sizes, strides = (ctypes.c_int64 * rank)(*size), (ctypes.c_int64 * rank)(*stride)
+    tensor = _Tensor(data=data, dtype=_DTYPES.index(dtype), ndim=rank, size=sizes, stride=strides)
+    kept += [sizes, strides, tensor]
     return ctypes.byref(tensor)
 
 
