@@ -9,6 +9,20 @@ import triton
 import triton.language as tl
 
 
+@triton.jit
+def softplus(x):
+    """Return log(1 + e^x) = max(x, 0) + log(1 + e^-|x|), the logarithm as 2 artanh(s / (2 + s)) with s = e^-|x|.
+
+    Where s is small, log(1 + s) would lose it beside 1. The argument of the series is at most 1/3.
+    """
+    small = tl.exp(-tl.abs(x))
+    z = small / (2.0 + small)
+    square = z * z
+    series = 1.0 / 11 + square * (1.0 / 13 + square * (1.0 / 15))
+    series = 1.0 / 5 + square * (1.0 / 7 + square * (1.0 / 9 + square * series))
+    return tl.maximum(x, 0.0) + 2.0 * z * (1.0 + square * (1.0 / 3 + square * series))
+
+
 @triton.jit(do_not_specialize=["L"])
 def selective_scan_kernel(
     u_ptr, delta_ptr, a_ptr, b_ptr, c_ptr, skip_ptr, y_ptr, state_ptr, L, D,
@@ -35,9 +49,7 @@ def selective_scan_kernel(
         delta = tl.load(delta_token_ptr, mask=inside, other=0.0).to(tl.float32)
         b = tl.load(b_token_ptr).to(tl.float32)
         c = tl.load(c_token_ptr).to(tl.float32)
-        # log(1 + e^x) without overflow; where e^-|x| is lost beside 1, it is itself the logarithm to first order.
-        small = tl.exp(-tl.abs(delta))
-        step = tl.maximum(delta, 0.0) + tl.where(small < 1e-4, small, tl.log(1.0 + small))
+        step = softplus(delta)
         state = tl.exp2(step[:, None] * a) * state + (step * u)[:, None] * b[None, :]
         y = tl.sum(state * c[None, :], axis=1) + skip * u
         tl.store(y_token_ptr, y.to(y_ptr.dtype.element_ty), mask=inside)
