@@ -52,6 +52,7 @@ _OF_EMULATOR = {
     "divergent-barrier": Reason.DIVERGENT_BARRIER,
     "missing-wait": Reason.MISSING_WAIT,
     "endless": Reason.TIMEOUT,
+    "trap": Reason.CRASH,
     "unsupported": Reason.EMULATOR_UNSUPPORTED,
 }
 """What :mod:`kernelarena.platforms.emulator` finds, and what that is in a verdict."""

@@ -110,7 +110,7 @@ class Executor:
             program = self._programs[number] = load(made.asm[_TEXT])
         name, passed = str(made.metadata.name), list(_passed(made.src, arguments))
         if name not in program.kernels:
-            raise Unsupported("; ".join(program.unsupported))
+            raise Unsupported("; ".join(program.missing.get(name, ("no such kernel",))))
         traffic = Traffic(tensors)
         memory = _Metered(traffic)
         for label, tensor in _storages(passed):
