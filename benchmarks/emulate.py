@@ -45,12 +45,14 @@ class Meter:
     def __init__(self) -> None:
         self.instructions: Counter[str] = Counter()
         self.seconds = 0.0
+        self.by_unit: Counter[str] = Counter()
 
     def __call__(self, *args: Any, **kwargs: Any) -> emulator.Tally:
         """Launch, and add up."""
-        tally = emulated(*args, **kwargs)
+        tally = emulated(*args, **kwargs, clocked=True)
         self.instructions += tally.instructions
         self.seconds += tally.seconds
+        self.by_unit.update(tally.seconds_by_unit)
         return tally
 
 
@@ -121,7 +123,7 @@ def main() -> None:
     wrong = sum(bool(measured(one, tasks[one.task], platform, options.hidden, meter)) for one in chosen)
     print(f"\n{len(chosen) - wrong} of {len(chosen)} kernels right; {time.perf_counter() - begun:.1f} s in all")
     for unit, count in meter.instructions.most_common():
-        print(f"  {unit:8} {count:12,d} wave-instructions, {count / meter.seconds / 1000:8.1f} k/s")
+        print(f"  {unit:8} {count:12,d} wave-instructions, {count / meter.by_unit[unit] / 1000:8.1f} k/s")
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ from kernelarena.platforms.emulator.lanes import LANES, Array
 from kernelarena.platforms.emulator.lds import LocalMemory
 from kernelarena.platforms.emulator.memory import Allocation, Memory
 from kernelarena.platforms.emulator.program import Kernel, Program
-from kernelarena.platforms.emulator.schedule import Scheduler
+from kernelarena.platforms.emulator.schedule import ClockedScheduler, Scheduler
 from kernelarena.platforms.emulator.shadow import Shadow
 from kernelarena.platforms.emulator.state import Seats, State
 from kernelarena.platforms.emulator.waits import Waits
@@ -38,15 +38,18 @@ class Tally:
         Wave-instructions by unit.
     seconds
         Wall time.
+    seconds_by_unit
+        Of that, what instructions took, by unit; empty unless the launch was clocked.
     """
 
     instructions: Counter[str] = field(default_factory=Counter)
     seconds: float = 0.0
+    seconds_by_unit: dict[str, float] = field(default_factory=dict)
 
 
 def launch(
     program: Program, kernel: str, grid: Dim, block: Dim, arguments: Sequence[Value], memory: Memory, *,
-    dynamic_lds: int = 0, budget: int = BUDGET,
+    dynamic_lds: int = 0, budget: int = BUDGET, clocked: bool = False,
 ) -> Tally:  # fmt: skip
     """Run a kernel over a grid.
 
@@ -66,6 +69,8 @@ def launch(
         Bytes of local memory beyond what the kernel has by itself.
     budget
         Instructions that one wave may run.
+    clocked
+        Whether to take the time of each instruction.
 
     Returns
     -------
@@ -96,7 +101,7 @@ def launch(
             added.add_array(data.content, data.name, writable=True)
         how = Launch(grid, block, kernarg.base, packet.base, segment)
         for workgroups in _batches(made, how):
-            _run(made, how, Seats(workgroups, how.waves_each), memory, dynamic_lds, budget, tally)
+            _run(made, how, Seats(workgroups, how.waves_each), memory, dynamic_lds, budget, tally, clocked)
     tally.seconds = time.perf_counter() - begun
     return tally
 
@@ -139,7 +144,8 @@ def _batches(kernel: Kernel, launch: Launch) -> Iterator[Array]:
 
 
 def _run(
-    kernel: Kernel, launch: Launch, seats: Seats, memory: Memory, dynamic_lds: int, budget: int, tally: Tally
+    kernel: Kernel, launch: Launch, seats: Seats, memory: Memory, dynamic_lds: int, budget: int, tally: Tally,
+    clocked: bool,
 ) -> None:  # fmt: skip
     state = State(seats, kernel.vectors, kernel.accumulators)
     descriptor = kernel.text.descriptor
@@ -160,4 +166,7 @@ def _run(
         )
         counter = np.full(seats.waves, kernel.text.entry, np.int64)
         batch = Batch(state, waits, examiner, memory, local, counter, scratch, scratch_size)
-        Scheduler(kernel, batch, budget, tally.instructions).run()
+        if clocked:
+            ClockedScheduler(kernel, batch, budget, tally.instructions, tally.seconds_by_unit).run()
+        else:
+            Scheduler(kernel, batch, budget, tally.instructions).run()

@@ -6,6 +6,7 @@ compilers lay code out so that paths join further down, and whoever waits there 
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 
 import numpy as np
@@ -59,22 +60,24 @@ class Scheduler:
                 raise self._fault(FaultKind.ENDLESS, f"more than {self._budget} instructions", block.body[-1], group)
 
     def _run_block(self, block: Block, group: Group) -> None:
-        batch, examiner = self._batch, self._batch.examiner
-        doubtful = examiner.doubtful
-        batch.counter[group.take] = block.next
+        self._batch.counter[group.take] = block.next
         instruction = block.body[0]
         try:
             for instruction in block.body:
-                if not doubtful.isdisjoint(instruction.touches):
-                    examiner.examine(instruction, group)
-                if instruction.step is not None:
-                    instruction.step(group)
-                elif instruction.reach is not None:
-                    instruction.reach(batch, group)
+                self._run_one(instruction, group)
         except AccessError as error:
             raise self._fault(error.kind, error.words, instruction, group, error.index) from None
         for unit, count in block.units:
             self._counts[unit] += count * group.count
+
+    def _run_one(self, instruction: Instruction, group: Group) -> None:
+        examiner = self._batch.examiner
+        if not examiner.doubtful.isdisjoint(instruction.touches):
+            examiner.examine(instruction, group)
+        if instruction.step is not None:
+            instruction.step(group)
+        elif instruction.reach is not None:
+            instruction.reach(self._batch, group)
 
     def _next(self) -> Group | None:
         """Return the group to run, after letting go of barriers that are complete."""
@@ -130,3 +133,24 @@ class Scheduler:
             kind, words, kernel=self._kernel.text.name, instruction=instruction.statement.text,
             place=instruction.statement.place, where=self._batch.state.seats.where(wave, lane),
         )  # fmt: skip
+
+
+class ClockedScheduler(Scheduler):
+    """One that also takes the time by unit.
+
+    Parameters
+    ----------
+    seconds
+        Wall time by unit, which is added to.
+    """
+
+    def __init__(
+        self, kernel: Kernel, batch: Batch, budget: int, counts: Counter[str], seconds: dict[str, float]
+    ) -> None:
+        super().__init__(kernel, batch, budget, counts)
+        self._seconds = seconds
+
+    def _run_one(self, instruction: Instruction, group: Group) -> None:
+        begun = time.perf_counter()
+        super()._run_one(instruction, group)
+        self._seconds[instruction.unit] = self._seconds.get(instruction.unit, 0.0) + time.perf_counter() - begun
