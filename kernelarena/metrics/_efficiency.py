@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from kernelarena.metrics import _bootstrap
-from kernelarena.metrics._frames import checked, judged, passed, table
+from kernelarena.metrics._frames import checked, judged, passed, table, with_speed
 from kernelarena.metrics._portability import pp
 from kernelarena.spec import Evidence, Status
 
@@ -194,7 +194,7 @@ def _by_kernel(
 ) -> list[tuple[tuple[str, str], pd.Series[Any]]]:
     """Return the efficiencies of each kernel on every platform of the set: 0 where it fails, NaN where unknown."""
     checked(cells, (*_CELL, efficiency), ("kernel", "platform"))
-    told = judged(cells, Evidence.MEASURED)
+    told = with_speed(judged(cells, Evidence.MEASURED))
     chosen = list(dict.fromkeys(told["platform"])) if platforms is None else list(platforms)
     if platforms is not None and (not chosen or len(set(chosen)) < len(chosen)):
         raise ValueError(f"no set of platforms: {', '.join(chosen) or 'it is empty'}")

@@ -26,8 +26,10 @@ _NUMBERS = (
     "tokens",
     *RESOURCES,
 )
-CELL_COLUMNS = (*_TEXT, *_PROVENANCE, *_NUMBERS)
-"""Of the frame of cells. Words are those of the vocabulary; what is unknown is missing, never 0."""
+_HAS_SPEED = "has_speed"
+CELL_COLUMNS = (*_TEXT, *_PROVENANCE, *_NUMBERS, _HAS_SPEED)
+"""Of the frame of cells. Words are those of the vocabulary; what is unknown is missing, never 0. The last column says
+whether the task asks for speed at all."""
 _TIMING_TEXT = ("task", "kernel", "platform", "evidence", "status", "shape", "dtype", "baseline", "claim")
 _TIMING_NUMBERS = ("seconds", "baseline_seconds", "speedup", "speedup_low", "speedup_high", "noise", "architectural")
 TIMING_COLUMNS = (*_TIMING_TEXT, *_TIMING_NUMBERS)
@@ -52,7 +54,9 @@ def cells(verdicts: Iterable[Verdict], kernels: Mapping[str, Kernel] | None = No
         model read and wrote, and known only where both are.
     """
     rows = [_cell(verdict, None if kernels is None else kernels.get(verdict.kernel)) for verdict in verdicts]
-    return _typed(rows, (*_TEXT, *_PROVENANCE), _NUMBERS)
+    found = _typed(rows, (*_TEXT, *_PROVENANCE), _NUMBERS)
+    found[_HAS_SPEED] = pd.Series([row[_HAS_SPEED] for row in rows], dtype=bool)
+    return found
 
 
 def timings(verdicts: Iterable[Verdict]) -> pd.DataFrame:
@@ -123,6 +127,14 @@ def judged(frame: pd.DataFrame, evidence: Evidence | None = None) -> pd.DataFram
     return chosen if evidence is None else chosen[chosen["evidence"] == evidence.value]
 
 
+def with_speed(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of tasks that ask for speed: of what only looks at memory otherwise, no figure of speed tells."""
+    if _HAS_SPEED not in frame.columns:
+        return frame
+    chosen: pd.DataFrame = frame[frame[_HAS_SPEED].ne(False)]
+    return chosen
+
+
 def passed(frame: pd.DataFrame) -> pd.Series[bool]:
     """Return which rows passed."""
     return frame["status"] == Status.PASS.value
@@ -147,6 +159,7 @@ def table(rows: Iterable[Any], columns: Sequence[str]) -> pd.DataFrame:
 
 def _cell(verdict: Verdict, kernel: Kernel | None) -> dict[str, object]:
     row: dict[str, object] = {name: _word(getattr(verdict, name)) for name in _TEXT if name != "baseline"}
+    row[_HAS_SPEED] = verdict.has_speed
     row |= _speedup(verdict.speedup)
     row |= {"visible_passed": verdict.visible.passed, "visible_total": verdict.visible.total}
     row |= {"hidden_passed": verdict.hidden.passed, "hidden_total": verdict.hidden.total}

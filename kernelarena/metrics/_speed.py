@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from kernelarena.metrics import _bootstrap
-from kernelarena.metrics._frames import checked, grouped, judged, one_scale, passed, table
+from kernelarena.metrics._frames import checked, grouped, judged, one_scale, passed, table, with_speed
 from kernelarena.spec import Evidence
 
 FAST = (0.8, 1.0, 1.5, 2.0)
@@ -26,7 +26,8 @@ def fast_p(cells: pd.DataFrame, thresholds: Sequence[float] = FAST, by: Sequence
     over **all** ``N`` measured cells of a group: a kernel that fails at whatever gate stays in the denominator, so that
     none becomes faster by failing. ``fast_0`` is the pass rate of timed kernels. A cell that passes without a speedup
     (too few samples, timing off) stays in the denominator too, and is counted in ``untimed``: the true share lies
-    between ``share`` and ``share + untimed / total``. Cells that nothing is known about are left out.
+    between ``share`` and ``share + untimed / total``. Cells that nothing is known about are left out, and so are those
+    of tasks that do not ask for speed (views and metadata).
 
     Parameters
     ----------
@@ -57,7 +58,7 @@ def fast_p(cells: pd.DataFrame, thresholds: Sequence[float] = FAST, by: Sequence
         if not p >= 0:
             raise ValueError(f"a speedup of {p} is no threshold")
     rows = []
-    for shared, group in grouped(judged(cells, Evidence.MEASURED), by):
+    for shared, group in grouped(with_speed(judged(cells, Evidence.MEASURED)), by):
         right = passed(one_scale(group))
         for p in thresholds:
             fast = int((right & (group["speedup"] > p)).sum())
@@ -108,7 +109,7 @@ def speedups(
     statistics = {"geometric_mean": _bootstrap.geometric_mean, "median": _bootstrap.median}
     figures = [f"{name}{end}" for name in statistics for end in ("", "_low", "_high")]
     rows = []
-    for shared, group in grouped(judged(cells, Evidence.MEASURED), by):
+    for shared, group in grouped(with_speed(judged(cells, Evidence.MEASURED)), by):
         timed = one_scale(group)[passed(group) & group["speedup"].notna()]
         row = {**shared, "cells": len(timed), "judged": len(group), "tasks": timed["task"].nunique()}
         if len(timed):

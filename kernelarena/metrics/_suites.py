@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from kernelarena.metrics._frames import checked, grouped, judged, one_scale, passed, table
+from kernelarena.metrics._frames import checked, grouped, judged, one_scale, passed, table, with_speed
 from kernelarena.spec import Evidence, Gate
 
 _COLUMNS = ("task", "kernel", "platform", "evidence", "status", "gate", "speedup", "baseline")
@@ -26,14 +26,14 @@ def agent_kernel_arena_score(cells: pd.DataFrame) -> pd.Series[float]:
     Returns
     -------
     Series
-        ``score``, with the index of the measured rows of ``cells``.
+        ``score``, with the index of the measured rows of ``cells`` whose tasks ask for speed.
 
     References
     ----------
     Younesian et al.: AgentKernelArena, arXiv:2605.16819, and the scoring rules in that suite's repository.
     """
     checked(cells, _COLUMNS, ("kernel", "platform"))
-    told = judged(cells, Evidence.MEASURED)
+    told = with_speed(judged(cells, Evidence.MEASURED))
     right = passed(told)
     timed = right | (told["gate"] == Gate.HIDDEN.value)
     correct = timed | (told["gate"] == Gate.TIMING.value)

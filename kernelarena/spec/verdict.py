@@ -193,6 +193,8 @@ class Verdict(Model):
     launches: tuple[Launch, ...] = ()
     trials: tuple[Trial, ...] = ()
     timings: tuple[TimedShape, ...] = ()
+    has_speed: bool = True
+    """Whether how fast it is says anything: not where the operator only says how memory is looked at."""
     duration_s: float = 0.0
     attempts: Annotated[int, Field(ge=1)] = 1
     isolation: tuple[str, ...] | None = None
