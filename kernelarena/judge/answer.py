@@ -25,6 +25,7 @@ class Returned(Model):
     """Whether it is a tensor of a class that is not torch's own."""
     dtype: str = ""
     size: tuple[int, ...] = ()
+    stride: tuple[Annotated[int, Field(ge=0)], ...] | None = None
     place: Place | None = None
     digest: Annotated[str, Field(max_length=64)] = ""
     """Of its elements as the call left them; empty where they say nothing, or are a device's."""
@@ -32,7 +33,7 @@ class Returned(Model):
     @property
     def form(self) -> TensorSpec | None:
         """What it is, if it is a tensor."""
-        return TensorSpec(dtype=self.dtype, size=self.size) if self.type == "Tensor" else None
+        return TensorSpec(dtype=self.dtype, size=self.size, stride=self.stride) if self.type == "Tensor" else None
 
     def read(self, arena: OutputArena) -> torch.Tensor:
         """Return a copy of its elements.

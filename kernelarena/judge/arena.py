@@ -136,11 +136,19 @@ class InputArena:
         Where the memory comes from.
     poison
         The byte that fills everything that is not an input.
+    changing
+        The one that a call may change, where its operator works in place.
     """
 
     def __init__(
-        self, arguments: Mapping[str, object], exchange: Exchange | None = None, poison: int = INPUT_POISON
+        self,
+        arguments: Mapping[str, object],
+        exchange: Exchange | None = None,
+        poison: int = INPUT_POISON,
+        *,
+        changing: str | None = None,
     ) -> None:
+        self.changing = changing
         self._exchange = exchange or HostExchange()
         self._poison = poison
         self.arguments: list[Place | Scalar] = []
@@ -184,6 +192,18 @@ class InputArena:
         self.memory.bytes.copy_(image)
         self.memory.publish()
 
+    def renew(self) -> None:
+        """Write the inputs once more, where the call before may have changed one."""
+        if self.changing is not None:
+            self.put(self._written)
+
+    def changed(self) -> torch.Tensor | None:
+        """Return a copy of the input that calls may change, as it is now."""
+        if self.changing is None:
+            return None
+        place = self._places[self.changing]
+        return tensor_at(self.memory.bytes, place).clone(memory_format=torch.contiguous_format)
+
     def _place(self, value: torch.Tensor, cursor: int) -> tuple[Place, int]:
         page, alignment = self._exchange.page if self._exchange.fenced else GAP, self._exchange.alignment
         size, stride, width = tuple(value.shape), tuple(value.stride()), value.element_size()
@@ -202,6 +222,8 @@ class InputArena:
     def mutated(self) -> str | None:
         """Return the name of an input that the call changed, or None."""
         for name, place in self._places.items():
+            if name == self.changing:
+                continue
             span = slice(place.start, place.start + place.length)
             if not torch.equal(self.memory.bytes[span], self._written[span]):
                 return name
@@ -209,9 +231,13 @@ class InputArena:
 
     def overrun(self) -> str | None:
         """Return a description of bytes around the inputs that the call changed, or None."""
-        if torch.equal(self.memory.bytes, self._written):
+        expected = self._written
+        if self.changing is not None:  # between the rows of a strided tensor nothing may change either
+            expected, place = expected.clone(), self._places[self.changing]
+            tensor_at(expected, place).copy_(tensor_at(self.memory.bytes, place))
+        if torch.equal(self.memory.bytes, expected):
             return None
-        count, first = _differences(self.memory.bytes, self._written)
+        count, first = _differences(self.memory.bytes, expected)
         before = [(place.start, name) for name, place in self._places.items()]
         name = next((name for start, name in sorted(before, reverse=True) if start <= first), next(iter(self._places)))
         return f"{count} bytes around input '{name}' were overwritten"

@@ -173,7 +173,7 @@ class Candidate:
 
     def load(self, request: dict[str, Any], files: list[int]) -> dict[str, Any]:
         """Import the kernel's entry; on the host's processor, unless another stage was prepared."""
-        from kernelarena.protocol.entry import EntryError, load_entry
+        from kernelarena.protocol.entry import EntryError, answering_in_place, load_entry
         from kernelarena.spec import Platform
 
         if self._stage is None:
@@ -181,11 +181,12 @@ class Candidate:
         if not self._trusted:
             self._watch()
         try:
-            self.entry = (
+            entry = (
                 load_entry(self.folder, request["file"], request["function"])
                 if "job" not in request
                 else self._built_entry(request["job"])
             )
+            self.entry = answering_in_place(entry, request["in_place"])
         except EntryError as error:
             show(error)
             fault = {"fault": error.fault.value, "message": str(error), "file": error.file, "line": error.line}
@@ -362,8 +363,8 @@ class Candidate:
         held = digest.of_elements(output)  # before it is copied: it is what the call left behind
         place = self._allocator.give_back(output)
         return {
-            "dtype": dtype_name(output.dtype), "size": list(output.shape), "place": describe_place(place),
-            "digest": "" if held is None else held.hex(),
+            "dtype": dtype_name(output.dtype), "size": list(output.shape), "stride": list(output.stride()),
+            "place": describe_place(place), "digest": "" if held is None else held.hex(),
         }  # fmt: skip
 
 

@@ -29,9 +29,11 @@ from kernelarena.judge.inspection import Inspector, explain, raw
 from kernelarena.judge.memory import Exchange, HostExchange
 from kernelarena.judge.problems import Problem, Problems, another_seed
 from kernelarena.judge.recollection import kept_inputs, partly_before, prepared, reads_less, same, says_something
+from kernelarena.judge.sampling import sampled
 from kernelarena.judge.session import Session
 from kernelarena.platforms.persona.digest import of_elements
 from kernelarena.spec import Kernel, Reason, Shape, TaskSource, Trial
+from kernelarena.spec.law import Law
 
 MOST_CALLS = 3
 """Calls of the entry that a shape is tried in."""
@@ -111,20 +113,14 @@ class Examiner:
             If the candidate crashed, hung or outgrew its quota.
         """
         problem = self._problems.problem(self._task, shape, seed)
-        place = InputArena(problem.inputs, self._exchange)
+        place = self._place(problem)
         try:
             self._spent, self._observed = 0.0, []
             first = self._call(problem, place, POISONS[0])
-            finding = first
-            if first.reason in (Reason.UNWRITTEN_OUTPUT, Reason.NON_FINITE):  # garbage, or computed from it
-                finding = self._under_other_garbage(problem, first)
-            elif first.reason in _WRONG:
-                finding = self._whatever_is_asked(shape, seed, place, first)
-            second = first
-            if first.reason is None and calls >= MOST_CALLS:
-                finding = second = self._varied(shape, seed, place, first)
-            if finding.reason is None and calls > 1:
-                finding = self._repeated(problem, seed, first, second)
+            if self._task.task.law is None:
+                finding = self._computed(problem, seed, place, first, calls)
+            else:
+                finding = self._drawn(self._task.task.law, problem, seed, first, calls)
         finally:
             self._sent = None
             place.close()
@@ -135,6 +131,31 @@ class Examiner:
             ),
             self._observed,
         )  # fmt: skip
+
+    def _computed(self, problem: Problem, seed: int, place: InputArena, first: Finding, calls: int) -> Finding:
+        """Ask on, where there is one right answer."""
+        if first.reason in (Reason.UNWRITTEN_OUTPUT, Reason.NON_FINITE):  # garbage, or computed from it
+            return self._under_other_garbage(problem, first)
+        if first.reason in _WRONG:
+            return self._whatever_is_asked(problem.shape, seed, place, first)
+        finding = second = first
+        if first.reason is None and calls >= MOST_CALLS:
+            finding = second = self._varied(problem.shape, seed, place, first)
+        if finding.reason is None and calls > 1:
+            finding = self._repeated(problem, seed, first, second)
+        return finding
+
+    def _drawn(self, law: Law, problem: Problem, seed: int, first: Finding, calls: int) -> Finding:
+        """Ask on, where answers are random."""
+
+        def ask(problem: Problem) -> tuple[Finding, list[torch.Tensor]]:
+            found = self._elsewhere(problem, POISONS[1])
+            return found, self._last
+
+        if first.reason is not None or calls == 1:
+            return first
+        other = self._problems.problem(self._task, problem.shape, another_seed(seed))
+        return sampled(law, first, self._last, problem, other, ask)
 
     def _varied(self, shape: Shape, seed: int, place: InputArena, first: Finding) -> Finding:
         """Ask for other values at the same addresses; what is wrong now was right for the values before."""
@@ -201,16 +222,21 @@ class Examiner:
         )
 
     def _elsewhere(self, problem: Problem, poison: int) -> Finding:
-        place = InputArena(problem.inputs, self._exchange)
+        place = self._place(problem)
         try:
             return self._call(problem, place, poison)
         finally:
             self._sent = None
             place.close()
 
+    def _place(self, problem: Problem) -> InputArena:
+        return InputArena(problem.inputs, self._exchange, changing=self._task.task.in_place)
+
     def _call(self, problem: Problem, inputs: InputArena, poison: int, *, delayed: bool = False) -> Finding:
         outputs = OutputArena(problem.expected_bytes, poison, self._exchange)
         keep, self._last = False, []
+        if self._sent is inputs:
+            inputs.renew()
         try:
             message = {
                 "do": "call",
@@ -253,7 +279,7 @@ class Examiner:
         self._observed.append(answer.observed)
         if (finding := self.inspector.misplaced(answer, problem, inputs, outputs)) is not None:
             return finding, None
-        returned = self._last = [output.read(outputs) for output in answer.outputs]
+        returned = self._last = self._read(answer, inputs, outputs)
         comparison = self.inspector.compare(problem, returned)
         seen = {form_digest(output) for output in returned if output.numel() * output.element_size() <= _HELD}
         known = bool(seen) and seen <= self._given
@@ -272,6 +298,11 @@ class Examiner:
         if known or same(before, returned) or partly_before(problem, returned, before, self._right):
             return replace(finding, reason=Reason.CACHED_RESULT, detail=_EARLIER), None
         return finding, None
+
+    def _read(self, answer: Answer, inputs: InputArena, outputs: OutputArena) -> list[torch.Tensor]:
+        """Return what the outputs hold, read where the operator was to write them."""
+        changed = inputs.changed()
+        return [output.read(outputs) for output in answer.outputs] if changed is None else [changed]
 
     def _right(self, problem: Problem, returned: Sequence[torch.Tensor]) -> bool:
         return self.inspector.compare(problem, returned).passed

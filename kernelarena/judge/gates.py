@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from kernelarena.judge.answer import NO_ANSWER, acted
 from kernelarena.judge.correctness import MOST_CALLS, Examiner
 from kernelarena.judge.memory import Exchange, HostExchange, handed_over
-from kernelarena.judge.outline import compile_job
+from kernelarena.judge.outline import compile_job, position_in_place
 from kernelarena.judge.problems import Problems, trial_seed
 from kernelarena.judge.session import CandidateEnded, Session, line_of
 from kernelarena.platforms.toolchains import built
@@ -203,6 +203,7 @@ def load(session: Session, kernel: Kernel, task: TaskSource, venue: Venue, sweep
         "do": "load",
         "file": kernel.file,
         "function": kernel.function,
+        "in_place": position_in_place(task.task, venue.problems.names(task)),
         "platform": venue.problems.persona.model_dump(mode="json"),
     }
     if kernel.language.is_cpp:  # what its entry takes, and what it is built for
@@ -276,7 +277,7 @@ def _named(trial: Trial) -> bool:
 
 def not_its_own(observed: dict[str, Any], kernel: Kernel, task: TaskSource, shape: Shape) -> tuple[Reason, str] | None:
     """Return why what was observed of a call is not the kernel's own work, or None where it is."""
-    if kernel.language is Language.TORCH:
+    if kernel.language is Language.TORCH or not task.task.computes:
         return None
     try:
         launches = int(observed["launches"])

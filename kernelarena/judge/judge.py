@@ -84,6 +84,7 @@ class Judge:
             home=kernel.home,
             platform=platform.id,
             isolation=self._isolation,
+            has_speed=task.task.computes,
             duration_s=round(time.monotonic() - started, 3),
             **found,
         )

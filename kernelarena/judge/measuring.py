@@ -141,7 +141,13 @@ class Bench:
                     timing = partial(self.timing.time, zygote, session, kernel, task, sweep, hidden_seed)
                     venue = replace(self.venue, built={**files, **(self._libraries or {})})
                     found = pass_gates(
-                        session, venue, kernel, task, sweep, hidden_seed, timing if sweep.timing.enabled else None
+                        session,
+                        venue,
+                        kernel,
+                        task,
+                        sweep,
+                        hidden_seed,
+                        timing if sweep.timing.enabled and task.task.timed else None,
                     )
                     if self._libraries is None and kernel == self.probe and found["status"] is Status.PASS:
                         self._libraries = _libraries(session, sweep)

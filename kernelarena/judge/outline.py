@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
+import torch
+
+from kernelarena.errors import InputError, nearest
 from kernelarena.judge.arena import dtype_name
 from kernelarena.judge.reference import Reference
 from kernelarena.protocol.compile import Arg, Call, CompileJob, TensorSpec
 from kernelarena.protocol.draw import draw, visible_trials
-from kernelarena.spec import Kernel, Platform, Shape, TaskSource
+from kernelarena.spec import Kernel, Platform, Shape, Task, TaskSource
+from kernelarena.spec.task import Aspect
 
 _ANY = 0
 """A seed that everybody may know: it draws shapes of the kinds that hidden ones are of, and not those."""
@@ -34,18 +39,42 @@ def compile_job(kernel: Kernel, task: TaskSource, platform: Platform, *, ahead: 
     return CompileJob(
         kernel=kernel,
         platform=platform,
-        calls=tuple(_call(reference, shape, platform) for shape in task.task.shapes()),
-        ahead=tuple(_call(reference, shape, platform) for shape in shapes),
+        calls=tuple(_call(reference, task.task, shape, platform) for shape in task.task.shapes()),
+        ahead=tuple(_call(reference, task.task, shape, platform) for shape in shapes),
         framework=task.task.framework,
+        in_place=position_in_place(task.task, reference.outline(task.task.shapes()[0], platform)[0]),
     )
 
 
-def _call(reference: Reference, shape: Shape, platform: Platform) -> Call:
+def position_in_place(task: Task, names: Iterable[str]) -> int | None:
+    """Return which of the arguments a task's operator changes; None where it makes new outputs.
+
+    Raises
+    ------
+    InputError
+        If it should change one that there is not.
+    """
+    if task.in_place is None:
+        return None
+    if task.in_place not in (arguments := list(names)):
+        raise InputError(
+            f"the task {task.id}: in_place: '{task.in_place}' is no input; {nearest(task.in_place, arguments)}"
+        )
+    return arguments.index(task.in_place)
+
+
+def form_of(output: torch.Tensor, task: Task) -> TensorSpec:
+    """Return what of an output's form a task asks for."""
+    stride = tuple(output.stride()) if Aspect.STRIDES in task.contract else None
+    return TensorSpec(dtype=dtype_name(output.dtype), size=tuple(output.shape), stride=stride)
+
+
+def _call(reference: Reference, task: Task, shape: Shape, platform: Platform) -> Call:
     inputs, outputs = reference.outline(shape, platform)
     return Call(
         shape=shape,
         args=tuple(_argument(name, value) for name, value in inputs.items()),
-        outputs=None if outputs is None else tuple(_output(output) for output in outputs),
+        outputs=None if outputs is None else tuple(form_of(output, task) for output in outputs),
     )
 
 
@@ -56,7 +85,3 @@ def _argument(name: str, value: Any) -> Arg:
         name=name, dtype=dtype_name(value.dtype), size=tuple(value.shape),
         stride=tuple(value.stride()), offset=int(value.storage_offset()),
     )  # fmt: skip
-
-
-def _output(output: Any) -> TensorSpec:
-    return TensorSpec(dtype=dtype_name(output.dtype), size=tuple(output.shape))

@@ -6,17 +6,19 @@ import hashlib
 import math
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
 
 from kernelarena.judge.arena import dtype_name, itemsize
+from kernelarena.judge.outline import form_of
 from kernelarena.judge.reference import Reference
 from kernelarena.platforms import catalogue
 from kernelarena.protocol.compile_events import TensorSpec
 from kernelarena.protocol.tolerance import Truth, truth
 from kernelarena.spec import Platform, Shape, TaskSource
+from kernelarena.spec.task import Aspect
 
 _REMEMBERED = 256
 _REMEMBERED_BYTES = 2 << 30
@@ -91,12 +93,12 @@ class Problems:
 
     def posed(self, task: TaskSource, shape: Shape, inputs: dict[str, Any], seed: int) -> Problem:
         """Return the problem that some inputs pose; it is not remembered."""
-        return self._answered(self.reference(task), shape, inputs, seed)
+        return self._answered(task, shape, inputs, seed)
 
     def _draw(self, task: TaskSource, shape: Shape, seed: int) -> Problem:
         reference = self.reference(task)
         inputs = reference.draw(shape, self.platform, seed, self._device)
-        return self._answered(reference, shape, inputs, seed)
+        return self._answered(task, shape, inputs, seed)
 
     def _vary(self, task: TaskSource, shape: Shape, seed: int) -> Problem:
         reference = self.reference(task)
@@ -112,11 +114,16 @@ class Problems:
         else:
             inputs = {name: second[name] if isinstance(value, torch.Tensor) else value
                       for name, value in first.items()}  # fmt: skip
-        return self._answered(reference, shape, inputs, other)
+        # Inputs that were changed lie otherwise than those that they are written over.
+        return replace(self._answered(task, shape, inputs, other), expected=self.problem(task, shape, seed).expected)
 
-    def _answered(self, reference: Reference, shape: Shape, inputs: dict[str, Any], seed: int) -> Problem:
+    def _answered(self, task: TaskSource, shape: Shape, inputs: dict[str, Any], seed: int) -> Problem:
+        reference = self.reference(task)
         answer = truth(reference.function, inputs, seed=seed)
-        forms = tuple(TensorSpec(dtype=dtype_name(output.dtype), size=output.size) for output in answer.outputs)
+        if Aspect.STRIDES in task.task.contract:  # which the truth, computed in another dtype, need not have
+            forms = tuple(form_of(output, task.task) for output in reference.function(**inputs))
+        else:
+            forms = tuple(TensorSpec(dtype=dtype_name(output.dtype), size=output.size) for output in answer.outputs)
         return Problem(shape, inputs, answer, forms)
 
     def _remembered(self, key: tuple[str, Shape, int, bool], make: Callable[[], Problem]) -> Problem:

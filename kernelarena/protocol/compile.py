@@ -131,7 +131,7 @@ def _judge_calls(job: CompileJob, task: Task, story: Story, log: str) -> Decisio
         if known.count and fault is not None:
             detail = f"{_launch_name(known)} {fault.detail}"
             return _failed(job, story, fault.reason, detail, fault.where, log=log, spoilt=spoilt)
-    if job.kernel.language is not Language.TORCH:
+    if job.kernel.language is not Language.TORCH and task.computes:
         for index, call in sorted(story.calls.items()):
             shape = job.calls[index].shape
             share = left_to_framework(call, task, shape)

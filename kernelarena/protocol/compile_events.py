@@ -34,10 +34,12 @@ class Arg(Model):
 
 
 class TensorSpec(Model):
-    """Dtype and size of an output."""
+    """The form of an output."""
 
     dtype: Annotated[str, Field(max_length=100)]
     size: tuple[Count, ...]
+    stride: tuple[Count, ...] | None = None
+    """In elements; None where it is of no interest, or not known."""
 
 
 class LoadFailed(Model):

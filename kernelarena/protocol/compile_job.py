@@ -29,6 +29,8 @@ class CompileJob(Model):
     """Calls that nothing is concluded from: a process that will run the kernel finds built what they need."""
     framework: tuple[str, ...] = ()
     """ATen operators that the task lets a kernel leave to the framework."""
+    in_place: int | None = None
+    """The argument that the operator changes, and that is its output."""
 
 
 def make_calls(calls: Iterable[Call], make: Callable[[int, Call], bool]) -> set[str]:

@@ -20,7 +20,7 @@ from kernelarena.platforms.persona.memory import lazy_zeros
 from kernelarena.platforms.persona.source import chain, line_of
 from kernelarena.protocol.compile_events import Arg
 from kernelarena.protocol.compile_job import Call, CompileJob, make_calls
-from kernelarena.protocol.entry import EntryError, load_entry
+from kernelarena.protocol.entry import EntryError, answering_in_place, load_entry
 
 Emit = Callable[[dict[str, object]], None]
 
@@ -76,7 +76,7 @@ def run(
             load = until.enter_context(extensions.offered())
         until.enter_context(within or nullcontext())
         try:
-            entry = load()
+            entry = answering_in_place(load(), job.in_place)
         except EntryError as error:
             emit(
                 {
@@ -147,7 +147,8 @@ def _argument(arg: Arg, worn: Persona) -> Any:
 def _output(output: object) -> dict[str, object] | None:
     if not isinstance(output, torch.Tensor):
         return None
-    return {"dtype": str(output.dtype).removeprefix("torch."), "size": list(output.shape)}
+    stride = list(output.stride()) if output.layout is torch.strided else None
+    return {"dtype": str(output.dtype).removeprefix("torch."), "size": list(output.shape), "stride": stride}
 
 
 def _describe(error: BaseException, worn: Persona, folder: Path) -> dict[str, object]:

@@ -84,6 +84,18 @@ def load_entry(folder: Path, file: str, function: str) -> Callable[..., Any]:
     return entry
 
 
+def answering_in_place(entry: Callable[..., Any], position: int | None) -> Callable[..., Any]:
+    """Return an entry that answers with the argument which its operator changes; the entry itself where it is None."""
+    if position is None:
+        return entry
+
+    def changed(*arguments: Any) -> Any:
+        entry(*arguments)
+        return arguments[position]
+
+    return changed
+
+
 def _import(folder: Path, file: str) -> ModuleType:
     path = folder / file
     spec = importlib.util.spec_from_file_location(_module_name(path), path)

@@ -133,6 +133,11 @@ class Task(Model):
         """Whether the operator takes a kernel: what only says how memory is looked at launches and takes nothing."""
         return self.kind is not Kind.VIEW
 
+    @property
+    def timed(self) -> bool:
+        """Whether the timing gate applies: it repeats calls, which may neither change their inputs nor draw numbers."""
+        return self.computes and self.in_place is None and self.law is None
+
     @model_validator(mode="after")
     def _consistent(self) -> Task:
         if unknown := [dtype for dtype in self.dtypes if dtype not in ITEMSIZE]:
