@@ -89,9 +89,8 @@ def check(files: tuple[str, ...], **given: Any) -> int:
     cells = [Cell(kernel, wanted.tasks[kernel.task], platform) for platform in wanted.platforms.values()]
     verdicts = []
     teller = Teller(width())
-    portability = (
-        [] if given["as_json"] else [*findings.told(findings.of_kernel(kernel, list(wanted.platforms.values())))]
-    )
+    found = findings.of_kernel(kernel, list(wanted.platforms.values()))
+    portability = [] if given["as_json"] else [*findings.told(found)]
     out = guests.admit()  # once both are made, which ask how wide standard output is
     for verdict in _judge(cells, config):
         verdicts.append(verdict)
@@ -100,7 +99,7 @@ def check(files: tuple[str, ...], **given: Any) -> int:
                 click.echo("\n".join(teller.lines(verdict)), file=out)
     with contextlib.suppress(ReaderGone):
         if given["as_json"]:
-            emit(_report(config, wanted, verdicts), out)
+            emit(findings.beside(_report(config, wanted, verdicts), found), out)
         else:
             click.echo("\n".join([*portability, "", *teller.footer(verdicts)]), file=out)
     statuses = {verdict.status for verdict in verdicts}

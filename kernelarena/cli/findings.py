@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import textwrap
 from collections import Counter
@@ -20,6 +21,7 @@ from kernelarena.portability.gather import gather, sources_of
 from kernelarena.portability.rules import RULES
 from kernelarena.portability.source import Source, Unreadable
 from kernelarena.report.findings import as_json
+from kernelarena.report.json import written
 from kernelarena.report.sarif import sarif
 from kernelarena.report.text import clean, listing, one_line, plural
 from kernelarena.spec import Kernel, Platform
@@ -74,6 +76,13 @@ def static(
 def of_kernel(kernel: Kernel, platforms: Sequence[Platform]) -> Examination:
     """Return what in a kernel does not carry over; that a file does not parse is for its verdict to say."""
     return examine(sources_of([kernel]), platforms).model_copy(update={"unreadable": ()})
+
+
+def beside(report: str, found: Examination) -> str:
+    """Return a JSON report with findings among its fields, in the form that ``check --static --json`` has them."""
+    document = json.loads(report)
+    document["findings"] = json.loads(as_json(found))["findings"]
+    return written(document)
 
 
 def told(found: Examination) -> Iterator[str]:

@@ -109,6 +109,15 @@ def test_cpp_that_is_broken_is_said_beside_what_was_found(capfd):
     assert "– half.cu:2: '(' was never closed; nothing more can be said of it\n" in out
 
 
+def test_a_report_of_one_kernel_has_them_too(capfd):
+    Path("wide.py").write_text(WIDE)
+    assert kab_mc(["check", "wide.py", "--task", "softmax", "--platforms", "mi300", "--json"]) in (0, 3)
+    document = json.loads(capfd.readouterr().out)
+    (finding,) = document["findings"]
+    assert (finding["rule"], finding["line"], finding["platforms"]) == ("num-warps", 17, ["mi300"])
+    assert document["schema"] == "kernelarena.report/1"
+
+
 def test_what_the_compile_gate_says_is_not_said_again(capfd):
     Path("cut.py").write_text("def softmax(x:\n")
     assert kab_mc(["check", "cut.py", "--task", "softmax", "--platforms", "mi300"]) == 0

@@ -147,6 +147,7 @@ def bare(monkeypatch, tmp_path):
     [
         (Language.CUDA, "sm_90", "CUDA toolkit"),
         (Language.HIP, "gfx942", "ROCM_PATH"),
+        (Language.CUDA, "gfx942", "ROCM_PATH"),
         (Language.HIP, "sm_90", "CUDA toolkit"),
     ],
 )
@@ -158,8 +159,8 @@ def test_a_host_without_compilers(bare, language, arch, install):
 
 
 def test_what_no_compiler_can_be_found_for(bare):
-    with pytest.raises(Missing, match="nothing compiles cuda for gfx942"):
-        finding.find(Language.CUDA, "gfx942")
+    with pytest.raises(Missing, match="nothing compiles cuda for ascend910b"):
+        finding.find(Language.CUDA, "ascend910b")
 
 
 def test_one_that_is_too_old_says_so(bare):
