@@ -11,10 +11,13 @@ wave-instructions a second by the unit that they keep busy.
 from __future__ import annotations
 
 import argparse
+import importlib
+import multiprocessing
 import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +25,6 @@ import torch
 
 from kernelarena.judge.problems import Problem, Problems
 from kernelarena.platforms import catalogue, emulator
-from kernelarena.platforms.persona import execution as acting
-from kernelarena.platforms.persona.execution import launch as emulated
 from kernelarena.protocol.draw import draw, visible_trials
 from kernelarena.protocol.entry import load_entry
 from kernelarena.protocol.tolerance import compare
@@ -42,18 +43,26 @@ _TWELVE = (
 class Meter:
     """Counts what launches come to, on their way to the emulator."""
 
-    def __init__(self) -> None:
+    def __init__(self, launch: Callable[..., emulator.Tally] | None) -> None:
+        self.launch = launch
         self.instructions: Counter[str] = Counter()
-        self.seconds = 0.0
         self.by_unit: Counter[str] = Counter()
+        self.seconds = 0.0
 
     def __call__(self, *args: Any, **kwargs: Any) -> emulator.Tally:
         """Launch, and add up."""
-        tally = emulated(*args, **kwargs, clocked=True)
+        assert self.launch is not None
+        tally = self.launch(*args, **kwargs, clocked=True)
         self.instructions += tally.instructions
-        self.seconds += tally.seconds
         self.by_unit.update(tally.seconds_by_unit)
+        self.seconds += tally.seconds
         return tally
+
+    def add(self, other: Meter) -> None:
+        """Add what another has counted."""
+        self.instructions += other.instructions
+        self.by_unit.update(other.by_unit)
+        self.seconds += other.seconds
 
 
 def shapes(task: TaskSource, platform: Platform, hidden: int) -> list[Shape]:
@@ -75,33 +84,43 @@ def tried(entry: Callable[..., Any], problem: Problem) -> str:
     return "" if comparison.reason is None else f"{comparison.reason}: {comparison.detail}"
 
 
-def measured(kernel: Kernel, task: TaskSource, platform: Platform, hidden: int, meter: Meter) -> int:
-    """Run a kernel on its shapes and print a line; return how many went wrong."""
+@dataclass
+class Result:
+    """What became of a kernel."""
+
+    line: str
+    wrong: list[str]
+    meter: Meter
+
+
+def measured(kernel: Kernel, task: TaskSource, platform: Platform, hidden: int) -> Result:
+    """Run a kernel on its shapes, in a process that has run no other."""
+    from kernelarena.platforms.persona import execution as worn  # the function; the module of that name comes next
+
+    module = importlib.import_module("kernelarena.platforms.persona.execution")
+    meter = Meter(module.launch)
+    vars(module)["launch"] = meter  # what runs launches does not say what they came to
     problems = Problems(platform)
-    asked = [
-        problems.problem(task, shape, _SEED + number) for number, shape in enumerate(shapes(task, platform, hidden))
-    ]
-    before, emulating = Counter(meter.instructions), meter.seconds
+    asked = [problems.problem(task, shape, _SEED + place) for place, shape in enumerate(shapes(task, platform, hidden))]
     begun = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
         for path, source in kernel.files.items():
             place = Path(folder, "kernel", path)
             place.parent.mkdir(parents=True, exist_ok=True)
             place.write_text(source)
-        with acting(platform, Path(folder, "scratch")) as observer:
+        with worn(platform, Path(folder, "scratch")) as observer:
             for value in (value for one in asked for value in one.inputs.values()):
                 if isinstance(value, torch.Tensor):
                     observer.ledger.enter(value, device=True)
             entry = load_entry(Path(folder, "kernel"), kernel.file, kernel.function)
             wrong = [(one.shape, said) for one in asked if (said := tried(entry, one))]
-    seconds, emulating = time.perf_counter() - begun, meter.seconds - emulating
-    count = (meter.instructions - before).total()
-    rate = f"{count / emulating / 1000:6.0f} k/s" if emulating else ""
+    seconds, count = time.perf_counter() - begun, meter.instructions.total()
+    rate = f"{count / meter.seconds / 1000:6.0f} k/s" if meter.seconds else ""
     right = f"{len(asked) - len(wrong)}/{len(asked)}"
-    print(f"{kernel.id:44} {right:>5}  {seconds:6.1f} s, emulating {emulating:5.1f} s  {count:9,d} {rate}", flush=True)
-    for shape, said in wrong:
-        print(f"    {dict(shape.dims)} {shape.dtype} {shape.layout}: {said}")
-    return len(wrong)
+    line = f"{kernel.id:44} {right:>5}  {seconds:6.1f} s, emulating {meter.seconds:5.1f} s  {count:9,d} {rate}"
+    meter.launch = None
+    said = [f"    {dict(shape.dims)} {shape.dtype} {shape.layout}: {words}" for shape, words in wrong]
+    return Result(line, said, meter)
 
 
 def main() -> None:
@@ -109,21 +128,25 @@ def main() -> None:
     parser.add_argument("kernels", nargs="*", metavar="KERNEL", help="folders of kernels; the twelve tasks' by default")
     parser.add_argument("--platform", default="mi300")
     parser.add_argument("--hidden", type=int, default=8, help="hidden shapes of each")
+    parser.add_argument("--processes", type=int, default=2, help="kernels at a time")
     parser.add_argument("--tasks-dir", action="append", default=[], type=Path)
     options = parser.parse_args()
-    import kernelarena.platforms.persona.execution as execution
-
-    meter = Meter()
-    execution.launch = meter  # what runs launches does not say what they came to
     tasks = load_tasks(options.tasks_dir)
     (platform,) = catalogue.resolve([options.platform], catalogue.load())
     kernels, _ = load_kernels(options.kernels or shipped_kernels(), tasks=set(tasks))
     chosen = [one for one in kernels if one.language == "triton" and (options.kernels or one.task in _TWELVE)]
     begun = time.perf_counter()
-    wrong = sum(bool(measured(one, tasks[one.task], platform, options.hidden, meter)) for one in chosen)
-    print(f"\n{len(chosen) - wrong} of {len(chosen)} kernels right; {time.perf_counter() - begun:.1f} s in all")
-    for unit, count in meter.instructions.most_common():
-        print(f"  {unit:8} {count:12,d} wave-instructions, {count / meter.by_unit[unit] / 1000:8.1f} k/s")
+    total, right = Meter(None), 0
+    with multiprocessing.get_context("fork").Pool(options.processes, maxtasksperchild=1) as pool:
+        jobs = [pool.apply_async(measured, (one, tasks[one.task], platform, options.hidden)) for one in chosen]
+        for job in jobs:
+            result = job.get()
+            print("\n".join([result.line, *result.wrong]), flush=True)
+            right += not result.wrong
+            total.add(result.meter)
+    print(f"\n{right} of {len(chosen)} kernels right; {time.perf_counter() - begun:.1f} s in all")
+    for unit, count in total.instructions.most_common():
+        print(f"  {unit:8} {count:12,d} wave-instructions, {count / total.by_unit[unit] / 1000:8.1f} k/s")
 
 
 if __name__ == "__main__":
