@@ -40,9 +40,8 @@ __global__ void __launch_bounds__(THREADS)
     carried += total;
     for (int i = 0; i < EACH; i++) tile[padded(threadIdx.x * EACH + i)] = before + own[i];
     __syncthreads();
-    for (int index = threadIdx.x; index < TILE; index += THREADS)
+    for (int index = threadIdx.x; index < TILE; index += THREADS)  // each has the places that it loads to next
       if (start + index < columns) ka_store(&y_start[start + index], tile[padded(index)]);
-    __syncthreads();
   }
 }
 

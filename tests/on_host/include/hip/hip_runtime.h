@@ -1,7 +1,7 @@
 // A chip that the host plays: blocks run one after the other, and the threads of a block are fibers of one thread.
 //
-// A fiber runs until device code makes it wait for others, at a barrier of the block or of its warp, so that what lacks
-// a barrier reads what is not there yet. Warps have as many lanes as `lanes` says, which is set from outside. What
+// A fiber runs until device code makes it wait for the others of its warp, and a warp until it waits for the block, so
+// that what lacks a barrier reads what is not there yet, or no more. Warps have as many lanes as `lanes` says, which is set from outside. What
 // threads read of one another where the language leaves it open is all ones, a nan.
 #pragma once
 
@@ -59,12 +59,20 @@ static void fiber() {
   fibers[running].state = ENDED;  // and on to uc_link
 }
 
-// Lets those go on that wait for others of their kind; returns whether there are any.
-inline bool release(State at) {
+// Lets those of a stretch of threads go on that wait with one another; returns whether there are any.
+inline bool release(State at, unsigned from, unsigned to) {
   bool any = false;
-  for (unsigned i = 0; i < threads; i++)
+  for (unsigned i = from; i < to; i++)
     if (fibers[i].state == at) fibers[i].state = READY, any = true;
   return any;
+}
+
+// Runs the lanes of a warp until each has ended or waits for the block. Those that wait for the warp go on without them.
+inline void run_warp(unsigned from, unsigned to) {
+  do {
+    for (running = from; running < to; running++)
+      if (fibers[running].state == READY) swapcontext(&scheduler, &fibers[running].context);
+  } while (release(AT_WARP, from, to));
 }
 
 inline void run_block() {
@@ -79,14 +87,15 @@ inline void run_block() {
     each.context.uc_link = &scheduler;
     makecontext(&each.context, fiber, 0);
   }
-  bool backwards = block_index.x & 1;  // either order may hide that a barrier is missing
+  const unsigned warps = (threads + lanes - 1) / lanes;
+  bool backwards = block_index.x & 1;  // either order of the warps may hide that a barrier is missing
   do {
-    for (unsigned i = 0; i < threads; i++) {
-      running = backwards ? threads - 1 - i : i;
-      if (fibers[running].state == READY) swapcontext(&scheduler, &fibers[running].context);
+    for (unsigned i = 0; i < warps; i++) {
+      const unsigned from = (backwards ? warps - 1 - i : i) * lanes;
+      run_warp(from, std::min(from + lanes, threads));
     }
     backwards = !backwards;
-  } while (release(AT_WARP) || release(AT_BLOCK));  // lanes may exchange while others wait at the block's barrier
+  } while (release(AT_BLOCK, 0, threads));
 }
 
 template <typename Body>
