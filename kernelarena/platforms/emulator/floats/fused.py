@@ -102,6 +102,8 @@ def _has_room(x: Array) -> Array:
 
 def _exact64(a: Any, b: Any, c: Any, power: Any = 0) -> float:
     exact = (Fraction(float(a)) * Fraction(float(b)) + Fraction(float(c))) * Fraction(2) ** int(power)
+    if exact == 0:
+        return float(a * b + c)  # nothing is rounded, and the sign is as it should be
     try:
         return float(exact)  # rounds to nearest even, into the denormals too
     except OverflowError:

@@ -29,22 +29,22 @@ _OLD, _NEW = ("gfx942",), ("gfx950",)
 FORMATS = {("fp8", _OLD): FP8_FNUZ, ("bf8", _OLD): BF8_FNUZ, ("fp8", _NEW): FP8, ("bf8", _NEW): BF8}
 
 
-def _joined(low: Array, high: Array, by: int = 8) -> Array:
-    return low.astype(np.uint16) | high.astype(np.uint16) << np.uint16(by)
-
-
 def _pack(form: Narrow) -> Callable[[Array, Array], Array]:
-    return lambda a, b: _joined(encode(a, form), encode(b, form))
+    return lambda a, b: encode(a, form).astype(np.uint16) | encode(b, form).astype(np.uint16) << np.uint16(8)
 
 
-def _unpack(form: Narrow, by: int = 8) -> Callable[[Array], Array]:
+def _read(form: Narrow) -> Callable[[Array], Array]:
+    return lambda x: decode(x, form)
+
+
+def _unpack(form: Narrow) -> Callable[[Array], Array]:
     """Return a function that reads the two numbers in the low bits."""
-    return lambda x: np.stack([decode(x, form), decode(x >> x.dtype.type(by), form)], axis=-1)
+    return lambda x: np.stack([decode(x, form), decode(x >> np.uint32(8), form)], axis=-1)
 
 
 for (_name, _targets), _form in FORMATS.items():
     vector(f"v_cvt_pk_{_name}_f32", "f32 f32 -> u16lo", targets=_targets)(_pack(_form))
-    vector(f"v_cvt_f32_{_name}", "u32 -> f32", targets=_targets)(lambda x, _form=_form: decode(x, _form))
+    vector(f"v_cvt_f32_{_name}", "u32 -> f32", targets=_targets)(_read(_form))
     vector(f"v_cvt_pk_f32_{_name}", "u32 -> v2f32", targets=_targets)(_unpack(_form))
 
 vector("v_cvt_f32_bf16", "bf16 -> f32", targets=_NEW)(from_bf16)
