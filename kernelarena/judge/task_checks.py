@@ -20,7 +20,7 @@ from kernelarena.protocol.draw import draw
 from kernelarena.protocol.tolerance import growth
 from kernelarena.protocol.truth import Truth, evaluate, widened
 from kernelarena.spec import Distribution, Layout, Platform, Shape, Task
-from kernelarena.spec.task import Kind
+from kernelarena.spec.task import Aspect, Kind
 
 Inputs = dict[str, Any]
 _FAR = 1000  # times the error that rounding explains
@@ -80,6 +80,8 @@ def check_dependence(reference: Reference, task: Task, platform: Platform, shape
     shapes
         Small ones; an input must matter on one of them.
     """
+    if Aspect.VALUES not in task.contract:
+        return
     idle: dict[str, bool] = {}
     fixed: dict[int, bool] = {}
     for shape in shapes:
@@ -90,6 +92,8 @@ def check_dependence(reference: Reference, task: Task, platform: Platform, shape
         for name, value in inputs.items():
             if isinstance(value, Tensor) and (task.kind is Kind.CREATION or not value.numel()):
                 continue  # it only stands for a size or a dtype
+            if name == task.in_place:
+                continue  # it may be written over as a whole
             after = _evaluated(reference, {**inputs, name: _altered(value, others[name])})
             changed = [True] * len(before) if after is None else _differences(before, after)
             idle[name] = idle.get(name, True) and not any(changed)
@@ -147,13 +151,17 @@ def check_purity(reference: Reference, task: Task, inputs: Inputs) -> Iterator[s
         again = reference.function(**inputs)
     on_host = all(output.device.type == "cpu" for output in outputs)
     # On a device the framework itself may add up in changing order; the comparison of its answer allows for that.
-    if on_host and not all(_same(one, other) for one, other in zip(outputs, again, strict=False)):
+    if (
+        on_host
+        and Aspect.VALUES in task.contract
+        and not all(_same(one, other) for one, other in zip(outputs, again, strict=False))
+    ):
         yield "reference() gives another answer when it is called again; it must depend on nothing but its inputs"
 
 
-def check_finite(shape: Shape, truth: Truth) -> Iterator[str]:
+def check_finite(task: Task, shape: Shape, truth: Truth) -> Iterator[str]:
     """Look whether the truth is made of numbers where the inputs are."""
-    if shape.distribution is Distribution.SPECIALS:
+    if shape.distribution is Distribution.SPECIALS or Aspect.VALUES not in task.contract:
         return
     for index, output in enumerate(truth.outputs):
         if output.exact or bool(output.value.isfinite().all()):

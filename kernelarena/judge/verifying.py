@@ -2,9 +2,9 @@
 
 The checks of :mod:`kernelarena.judge.task_checks` come first, since a checker of a broken task means nothing. Then, for
 each dtype, the trials of the two gates are drawn as they are for kernels; on each, honest answers must be accepted, and
-every wrong one of :mod:`kernelarena.protocol.wrong_answers` rejected. A control that is vacuous wherever it is tried
-proves nothing: each must have been rejected at least once for every output that it applies to (more trials are drawn
-until it has, up to a bound), and those that are not faint in a good part of the trials with ordinary inputs.
+wrong ones rejected (:mod:`kernelarena.judge.task_checker` says which there are). A control that is vacuous wherever it
+is tried proves nothing: each must have been rejected at least once for every output that it applies to (more trials are
+drawn until it has, up to a bound), and those that are not faint in a good part of the trials with ordinary inputs.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 import importlib
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,6 +21,7 @@ import torch
 from kernelarena.errors import InputError
 from kernelarena.judge.problems import Problem, Problems, another_seed, trial_seed
 from kernelarena.judge.reference import Reference
+from kernelarena.judge.task_checker import checker_of
 from kernelarena.judge.task_checks import (
     check_agreement,
     check_dependence,
@@ -33,12 +34,9 @@ from kernelarena.judge.task_checks import (
 from kernelarena.judge.task_report import ControlTally, DtypeReport, TaskProblem, TaskReport
 from kernelarena.judge.tryout import SMALL
 from kernelarena.platforms.backend import backend_for
-from kernelarena.protocol import controls
 from kernelarena.protocol.controls import Control, Material, Outcome
 from kernelarena.protocol.draw import draw, fit, visible_trials
-from kernelarena.protocol.tolerance import compare
 from kernelarena.protocol.truth import evaluate
-from kernelarena.protocol.wrong_answers import CONTROLS
 from kernelarena.spec import Distribution, Platform, Shape, TaskSource
 from kernelarena.spec.base import Model
 from kernelarena.spec.task import Kind
@@ -128,10 +126,10 @@ class _Found:
     agreements: list[str] = field(default_factory=list)
     """For each such trial, how float32 differs from float64 by more than rounding, or nothing."""
 
-    def silent(self) -> set[str]:
-        """Return the controls that apply and have never been rejected, for some output."""
+    def silent(self, controls: Sequence[Control]) -> set[str]:
+        """Return those of the controls that apply and have never been rejected, for some output."""
         never = {name for (name, _), counts in self.outcomes.items() if not counts[Outcome.REJECTED]}
-        return {control.name for control in CONTROLS if control.name in never and not control.indifferent}
+        return {control.name for control in controls if control.name in never and not control.indifferent}
 
 
 class Verification:
@@ -155,7 +153,8 @@ class Verification:
         # What is created depends on no values: answers to other inputs are the same, and zeros or ones may be right.
         self._tells_answers_apart = self._task.kind is not Kind.CREATION
         self._budget = job.platform.budget
-        self._controls = [one for one in CONTROLS if not (one.precision and self._reduced)]
+        self._checker = checker_of(self._task)
+        self._controls = [one for one in self._checker.controls if not (one.precision and self._reduced)]
         self._found = {dtype: _Found() for dtype in self._task.dtypes}
         self._problems: dict[tuple[str | None, str], TaskProblem] = {}
         self._started = time.monotonic()
@@ -203,7 +202,7 @@ class Verification:
 
     def _note_vacuous(self, dtype: str, found: _Found) -> None:
         remedy = "draw inputs that make outputs differ more, or return more of what is computed"
-        kinds = {control.name: control for control in CONTROLS}
+        kinds = {control.name: control for control in self._controls}
         for (name, index), counts in found.outcomes.items():
             ordinary = found.ordinary.get((name, index), _NONE)
             tried, told = sum(ordinary.values()), ordinary[Outcome.REJECTED]
@@ -217,7 +216,7 @@ class Verification:
                 self._note(dtype, name, f"{text} trials with ordinary inputs; {remedy}")
 
     def _tallies(self, found: _Found) -> Iterator[ControlTally]:
-        for control in CONTROLS:
+        for control in self._checker.controls:
             counts = sum((count for (name, _), count in found.outcomes.items() if name == control.name), _NONE)
             needs = control.needs
             if control.indifferent and set(counts) == {Outcome.VACUOUS}:
@@ -262,7 +261,7 @@ class Verification:
     def _insist(self, reference: Reference, dtype: str, found: _Found) -> None:
         """Draw further trials for controls that have proved nothing yet."""
         for turn in range(MORE):
-            silent = found.silent()
+            silent = found.silent(self._controls)
             if not silent or self._problems or not self._tells_answers_apart:
                 return
             again = [one for one in self._controls if one.name in silent]
@@ -278,8 +277,8 @@ class Verification:
             if material is None:
                 return
             found.trials += 1
-            for what, answer in controls.honest_answers(material):
-                comparison = compare(material.truth, answer, allow_reduced_precision=self._reduced)
+            for what, answer in self._checker.honest_answers(material):
+                comparison = self._checker.compare(material, answer)
                 if not comparison.passed:
                     self._note(
                         shape.dtype, "honest",
@@ -302,9 +301,9 @@ class Verification:
         for number, text in enumerate(check_purity(reference, self._task, inputs)):
             self._note(shape.dtype, f"purity {number}", text)
         problem = self._drawn.problem(self._job.task, shape, seed)
-        for text in check_finite(shape, problem.truth):
+        for text in check_finite(self._task, shape, problem.truth):
             self._note(shape.dtype, "finite", f"on {shape}: {text}")
-        if shape.distribution in ORDINARY:
+        if shape.distribution in ORDINARY and self._task.law is None:  # each dtype draws numbers of its own
             found.agreements.append(next(check_agreement(shape, problem.truth), ""))
         others = reference.draw(shape, self._platform, another_seed(another_seed(seed)), self._device)
         honest, previous = _answers(problem), tuple(evaluate(reference.function, others))
@@ -317,7 +316,7 @@ class Verification:
         return Material(reference.function, problem.inputs, problem.truth, honest, previous, earlier, self._reduced)
 
     def _hold(self, control: Control, material: Material, shape: Shape, found: _Found) -> None:
-        for outcome, index, words in controls.judge(control, material):
+        for outcome, index, words in self._checker.judge(control, material):
             for kept in (found.outcomes, found.ordinary)[: 1 + (shape.distribution in ORDINARY)]:
                 kept.setdefault((control.name, index), Counter())[outcome] += 1
             if outcome is Outcome.PASSED:

@@ -50,6 +50,14 @@ def verify(platforms):
     return run
 
 
+_WAITING = """
+    def inputs(shape, rng):
+        return {{"like": rng.tensor(0), "m": shape["M"], "n": shape["N"], "seed": rng.seed()}}
+    def reference(like, m, n, seed):
+        numbers = torch.Generator(like.device).manual_seed(seed)
+        return torch.empty(m, n, dtype=like.dtype, device=like.device).exponential_({rate}, generator=numbers)
+"""
+_RANDOM = {"kind": "random", "law": {"name": "exponential", "rate": 2.0}, "layouts": ["contiguous"]}
 SOUND = {
     "elementwise": ("def reference(x):\n    return x * 2 + 1\n", {}),
     "a scalar": (
@@ -87,6 +95,16 @@ SOUND = {
         {"distributions": ["normal", "specials"]},
     ),
     "a view": ("def reference(x):\n    return x.t()\n", {"kind": "view-or-metadata"}),
+    "in place, written over": (
+        """
+        def inputs(shape, rng):
+            return {"x": rng.tensor(shape["M"], shape["N"]), "y": rng.tensor(shape["M"], shape["N"])}
+        def reference(x, y):
+            return y.clone()
+        """,
+        {"in_place": "x"},
+    ),
+    "random": (_WAITING.format(rate=2.0), _RANDOM),
     "half precision": ("def reference(x):\n    return torch.softmax(x, -1)\n", {"dtypes": ["float16", "bfloat16"]}),
     "reduced precision allowed": (
         "def reference(x):\n    return x @ x.t()\n",
@@ -121,6 +139,7 @@ def test_what_does_not_apply_says_what_it_would_need(verify):
 
 
 BROKEN = {
+    "another law": (_WAITING.format(rate=1.0), _RANDOM, "PyTorch's own sample is rejected.*the mean is"),
     "an input ignored": (
         """
         def inputs(shape, rng):
