@@ -255,6 +255,42 @@ def test_whose_assembly_it_is(code, platforms):
     assert [finding.platforms for finding in findings] == ([platforms] if platforms else [])
 
 
+@pytest.mark.parametrize(
+    ("code", "rule", "platforms"),
+    [
+        ('strstr(p.name, "A100") != nullptr', "device-name", ("b200", "h100", "h200", *WIDE, "rtx4090", "rx7900")),
+        ('!strcmp("Radeon RX 7900 XTX", p.name)', "device-name", ("a100", "b200", "h100", "h200", *WIDE, "rtx4090")),
+        ('strstr(p.name, "Instinct")', None, ()),
+        ('strstr(q.name, "A100")', None, ()),
+        ("p.major >= 8", "device-capability", HIP),
+        ("8 <= p.major && p.warpSize == 32", "device-capability", HIP),
+        ("p.major + p.minor", None, ()),
+        ("q.major >= 8", None, ()),
+    ],
+)
+def test_what_host_code_asks_of_a_device(code, rule, platforms):
+    findings = found(f"bool f() {{ cudaDeviceProp p; cudaGetDeviceProperties(&p, 0); return {code}; }}")
+    assert [(finding.rule, finding.platforms) for finding in findings] == ([(rule, platforms)] if rule else [])
+
+
+@pytest.mark.parametrize(
+    ("bounds", "platforms"),
+    [
+        ("128, 8", WIDE),
+        ("1024, 2", WIDE),
+        ("256, 2", ()),
+        ("1024", ()),
+        ("1024, 1", ()),
+        ("N, 8", ()),
+        ("THREADS, 4", WIDE),
+    ],
+)
+def test_launch_bounds_that_mean_something_else(bounds, platforms):
+    text = f"#define THREADS 512\n__global__ void __launch_bounds__({bounds}) k(float* x) {{}}"
+    assert [finding.platforms for finding in found(text)] == ([platforms] if platforms else [])
+    assert rules(f"#include <hip/hip_runtime.h>\n{text}") == []
+
+
 def test_textures_by_chip():
     (finding,) = found("__global__ void k(hipTextureObject_t t, float* y) { y[0] = tex2D<float>(t, 0, 0); }")
     assert (finding.rule, finding.platforms) == ("vendor-intrinsic", WIDE)

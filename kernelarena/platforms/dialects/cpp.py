@@ -131,6 +131,22 @@ FLOAT8_TYPES = {
 }
 """Eight-bit types whose other flavour means other numbers by the same bits: the canonical dtype, and the flavour."""
 
+BOUND_IN_WARPS = {(AMD, 64): 4}
+"""Execution units of a multiprocessor, by backend and warp size, where the second of ``__launch_bounds__`` counts warps
+on each of them instead of blocks on all (HIP documentation, "HIP C++ language extensions"; CDNA ISA guides: a compute
+unit has four SIMD units)."""
+
+PROPERTIES = frozenset({"cudaDeviceProp", "hipDeviceProp_t"})
+"""Types of what host code is told of a device."""
+COMPARISONS = frozenset({"strcmp", "strncmp", "strcasecmp", "strstr"})
+"""Functions that look for one text in another."""
+
+
+def is_for_hip(header: str) -> bool:
+    """Return whether a header, as it is written behind ``#include``, is one of HIP's."""
+    return header.strip('<>"').startswith("hip/")
+
+
 DYNAMIC_SHARED_MEMORY = frozenset(
     {"cudaFuncAttributeMaxDynamicSharedMemorySize", "hipFuncAttributeMaxDynamicSharedMemorySize"}
 )

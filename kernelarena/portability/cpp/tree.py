@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from tree_sitter import Node
 
@@ -28,6 +28,13 @@ def declared_name(declarator: Node | None) -> str:
             (child for child in declarator.named_children if child.type.endswith(("declarator", "identifier"))), None
         )
     return text(declarator)
+
+
+def is_field(node: Node, fields: Collection[str], variables: Collection[str]) -> bool:
+    """Return whether ``node`` is one of some fields of one of some variables."""
+    if node.type != "field_expression":
+        return False
+    return text(node.child_by_field_name("argument")) in variables and text(node.child_by_field_name("field")) in fields
 
 
 def mentions(node: Node, names: frozenset[str]) -> bool:

@@ -13,7 +13,7 @@ from tree_sitter import Language, Node, Parser, Tree
 from kernelarena.portability.cpp import brackets, preprocessor
 from kernelarena.portability.cpp.constants import Constants
 from kernelarena.portability.cpp.preprocessor import Region
-from kernelarena.portability.cpp.tree import text, walk
+from kernelarena.portability.cpp.tree import declared_name, text, walk
 from kernelarena.portability.source import Source, Span
 from kernelarena.spec import Platform
 
@@ -167,6 +167,10 @@ class CppUnit:
             self._seen[region, platform.id] = preprocessor.may_see(region, platform)
         return self._seen[region, platform.id]
 
+    def is_conditional(self, node: Node) -> bool:
+        """Return whether ``node`` stands between ``#if`` and ``#endif``, whatever the condition."""
+        return self._regions[node.start_point.row + self._rows.get(node.id, 0)] is not None
+
     @cached_property
     def broken(self) -> tuple[int, str] | None:
         """Where and how the file is no C++, so that code may have been swallowed; None if nothing shows that."""
@@ -186,6 +190,16 @@ class CppUnit:
     def functions(self) -> list[Function]:
         """Every function that the file defines."""
         return list(filter(None, map(_function, self.nodes("function_definition"))))
+
+    def variables(self, types: frozenset[str]) -> frozenset[str]:
+        """Return the names of the variables and parameters that are declared to be of some types."""
+        declared = [
+            declarator
+            for node in self.nodes("declaration", "parameter_declaration")
+            if text(node.child_by_field_name("type")).rpartition("::")[2] in types
+            for declarator in node.children_by_field_name("declarator")
+        ]
+        return frozenset(filter(None, map(declared_name, declared)))
 
     @cached_property
     def defined_names(self) -> frozenset[str]:

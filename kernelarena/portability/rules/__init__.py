@@ -12,6 +12,7 @@ from kernelarena.portability.rules.dot_precision import DotPrecision
 from kernelarena.portability.rules.float8_flavour import Float8Flavour
 from kernelarena.portability.rules.inline_assembly import InlineAssembly
 from kernelarena.portability.rules.lane_mask import LaneMask
+from kernelarena.portability.rules.launch_bounds import LaunchBounds
 from kernelarena.portability.rules.mixed_lanes import MixedLanes
 from kernelarena.portability.rules.num_warps import NumWarps
 from kernelarena.portability.rules.shared_memory import SharedMemory
@@ -25,6 +26,7 @@ RULES: tuple[Rule, ...] = (
     MixedLanes(),
     ShuffleWidth(),
     SharedMemory(),
+    LaunchBounds(),
     InlineAssembly(),
     VendorIntrinsic(),
     VendorLibrary(),
