@@ -5,8 +5,8 @@ What the chips document is the product and the layout, not the order or the roun
 rounded to nearest in the accumulator's type; for float32 and float64 factors that is a chain of fused multiply-adds. A
 program whose answer stands on another order stands on what is not promised.
 
-gfx90a takes denormal float16 and bfloat16 for zero, and makes no denormal results of them, whatever the mode says; later
-chips do not (PyTorch, *Numerical accuracy*, "Reduced Precision FP16 and BF16 GEMMs and Convolutions on AMD Instinct
+gfx90a takes denormal float16 and bfloat16 for zero, and makes no denormal results of them, whatever the mode says.
+Later chips do not (PyTorch, *Numerical accuracy*, "Reduced Precision FP16 and BF16 GEMMs and Convolutions on AMD Instinct
 MI200 devices").
 """
 
