@@ -194,14 +194,19 @@ class Candidate:
         return {"loaded": True}
 
     def _built_entry(self, job: object) -> Callable[..., Any]:
-        """Build a kernel in C++ for the device, and return its entry."""
-        from kernelarena.protocol import device_entry
+        """Build a kernel in C++ for where it is to run, and return its entry."""
+        from kernelarena.protocol import cpp_entry, cpp_in_emulator, cpp_on_device
         from kernelarena.protocol.compile import CompileJob
 
-        assert isinstance(self._stage, DeviceStage)
-        scratch, watch = self.scratch / "compile", self._stage.watch
-        entry = device_entry.load(CompileJob.model_validate(job), self.folder, scratch, watch, self._stack)
-        if isinstance(entry, device_entry.PlainEntry):
+        order = CompileJob.model_validate(job)
+        venue: cpp_entry.Venue
+        if isinstance(self._stage, DeviceStage):
+            venue = cpp_on_device.Device(self._stage.watch)
+        else:
+            assert self._stage is not None
+            venue = cpp_in_emulator.Emulator(order.platform, self._stage.observer)
+        entry = cpp_entry.load(order, self.folder, self.scratch / "compile", venue, self._stack)
+        if isinstance(entry, cpp_entry.PlainEntry):
             self._expect = entry.expect
         return entry
 

@@ -117,7 +117,10 @@ class Judge:
         if kernel.language.is_cpp:
             compiled = judge_cpp(forks(Mode.COMPILE), kernel, task, platform, sweep, available)
             if Evidence.MEASURED not in available.evidence or not buildable(kernel, platform):
-                return compiled
+                if Evidence.EMULATED not in available.evidence:
+                    return compiled
+                zygote, problems = forks(Mode.COMPILE), self._problems_of(platform)
+                return emulate_built(zygote, problems, kernel, task, sweep, hidden_seed, compiled, {})
             bench = self._bench(platform)
             return measure(forks(Mode.COMPILE, bench.paths), bench, kernel, task, sweep, hidden_seed, compiled, {})
         emulated = Evidence.EMULATED in available.evidence

@@ -84,6 +84,7 @@ class Unit:
         self._numbers = numbers
         self._needs: dict[str, Needs] = {}
         self._known: dict[tuple[str, int, int], int] = {}
+        self._include: list[Path] = []
         self.seconds = 0.0
         self.number = self._begin(job.kernel.file, "", 1, line=None, unit=True)
 
@@ -99,10 +100,11 @@ class Unit:
         unit.write_text(text)
         arch = self._job.platform.arch
         self._compiler.prepare(arch, self._scratch)
+        self._include = [*include, self._folder]
         started = time.perf_counter()
         status, output = self._run(self._compiler.host(link, linked))
         if status == 0:
-            status, output = self._run(self._compiler.library(arch, unit, [linked], library, [*include, self._folder]))
+            status, output = self._run(self._compiler.library(arch, unit, [linked], library, self._include))
         self.seconds = time.perf_counter() - started
         said = excerpt(output, self._compiler.is_remark)
         if said:
@@ -112,6 +114,21 @@ class Unit:
             raise BuildFailed(error or Diagnostic(f"the compiler ended with status {status} and names no error"), said)
         self._needs = self._compiler.needs(output)
         return library
+
+    def assembly(self) -> str:
+        """Return the assembly text of the device's code of what was built last.
+
+        Raises
+        ------
+        BuildFailed
+            If the compiler, which has just built it, refuses.
+        """
+        output = self._scratch / "kernel.s"
+        command = self._compiler.assembly(self._job.platform.arch, self._scratch / UNIT, output, self._include)
+        status, said = self._run(command)
+        if status != 0:
+            raise BuildFailed(first_error(said) or Diagnostic(f"the compiler ended with status {status}"), said)
+        return output.read_text()
 
     def built(self) -> None:
         """Tell that it was built."""

@@ -109,23 +109,68 @@ class Executor:
         if program is None:
             program = self._programs[number] = load(made.asm[_TEXT])
         name, passed = str(made.metadata.name), list(_passed(made.src, arguments))
-        if name not in program.kernels:
-            raise Unsupported("; ".join(program.missing.get(name, ("no such kernel",))))
-        traffic = Traffic(tensors)
-        memory = _Metered(traffic)
-        for label, tensor in _storages(passed):
-            storage = tensor.untyped_storage()
-            memory.add(storage.data_ptr(), storage.nbytes(), f"{label}, {_form(tensor)}")
-        with self._observer.interpreting(tensors, name, traffic):
-            launch(
-                program,
-                name,
-                grid=grid,
-                block=(int(made.metadata.num_warps) * int(made.metadata.warp_size), 1, 1),
-                arguments=[_plain(value) for _, value in passed],
-                memory=memory,
-                dynamic_lds=int(made.metadata.shared),
-            )
+        run(
+            self._observer,
+            program,
+            name,
+            grid,
+            (int(made.metadata.num_warps) * int(made.metadata.warp_size), 1, 1),
+            [_plain(value) for _, value in passed],
+            [(label, value) for label, value in passed if isinstance(value, torch.Tensor)],
+            shared=int(made.metadata.shared),
+        )
+
+
+def run(
+    observer: Observer,
+    program: Program,
+    kernel: str,
+    grid: tuple[int, int, int],
+    block: tuple[int, int, int],
+    arguments: Sequence[int | float | bytes],
+    tensors: Sequence[tuple[str, torch.Tensor]],
+    *,
+    shared: int,
+    workspaces: Sequence[tuple[int, int]] = (),
+) -> None:
+    """Run a launch in the emulator, before the observer's eyes.
+
+    Parameters
+    ----------
+    observer
+        Told of what the launch does.
+    program, kernel
+        What is launched.
+    grid, block
+        Blocks, and threads of a block, along each axis.
+    arguments
+        Of the kernel, in order.
+    tensors
+        Those that it may touch, by what people call them.
+    shared
+        Bytes of dynamic shared memory.
+    workspaces
+        Address and bytes of other memory that it may touch.
+
+    Raises
+    ------
+    kernelarena.platforms.emulator.Fault
+        If it does what a chip would not survive, or must not be relied on.
+    kernelarena.platforms.emulator.fault.Unsupported
+        If it holds what the emulator does not know.
+    """
+    if kernel not in program.kernels:
+        raise Unsupported("; ".join(program.missing.get(kernel, ("no such kernel",))))
+    handed = [tensor for _, tensor in tensors]
+    traffic = Traffic(handed)
+    memory = _Metered(traffic)
+    for label, tensor in _storages(tensors):
+        storage = tensor.untyped_storage()
+        memory.add(storage.data_ptr(), storage.nbytes(), f"{label}, {_form(tensor)}")
+    for number, (address, size) in enumerate(workspaces):
+        memory.add(address, size, f"workspace {number}")
+    with observer.interpreting(handed, kernel, traffic):
+        launch(program, kernel, grid, block, arguments, memory, dynamic_lds=shared)
 
 
 class _Metered(Memory):
@@ -162,15 +207,14 @@ def _leaves(name: str, kind: Any, value: Any) -> Iterator[tuple[str, Any]]:
         yield name, value.base if isinstance(getattr(value, "base", None), torch.Tensor) else value
 
 
-def _storages(passed: Sequence[tuple[str, Any]]) -> Iterator[tuple[str, torch.Tensor]]:
-    """Yield the tensors among some arguments, one for each piece of memory."""
+def _storages(tensors: Sequence[tuple[str, torch.Tensor]]) -> Iterator[tuple[str, torch.Tensor]]:
+    """Yield a tensor for each piece of memory."""
     seen = set()
-    for name, value in passed:
-        if isinstance(value, torch.Tensor) and value.untyped_storage().nbytes():
-            start = value.untyped_storage().data_ptr()
-            if start not in seen:
-                seen.add(start)
-                yield name, value
+    for name, tensor in tensors:
+        storage = tensor.untyped_storage()
+        if storage.nbytes() and storage.data_ptr() not in seen:
+            seen.add(storage.data_ptr())
+            yield name, tensor
 
 
 def _form(tensor: torch.Tensor) -> str:

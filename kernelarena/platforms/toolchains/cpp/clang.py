@@ -74,6 +74,14 @@ class Clang(Compiler):
             "-o", str(output), "-x", "hip", str(source), "-x", "none", *map(str, objects),
         ]  # fmt: skip
 
+    def assembly(self, arch: str, source: Path, output: Path, include: list[Path]) -> list[str]:
+        """Compile the device's half alone, with the options of :meth:`library`."""
+        return [
+            self.program, "--cuda-device-only", "-S", f"--offload-arch={arch}", f"--rocm-path={self.root}",
+            f"--rocm-device-lib-path={output.parent / 'bitcode'}", "-std=c++17", "-O3", "-gline-tables-only",
+            *(f"-I{folder}" for folder in include), "-o", str(output), "-x", "hip", str(source),
+        ]  # fmt: skip
+
     def prepare(self, arch: str, folder: Path) -> None:
         """Lay out the device libraries under the names that the compiler looks for."""
         place = folder / "bitcode"

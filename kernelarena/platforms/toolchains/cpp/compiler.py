@@ -63,6 +63,16 @@ class Compiler(ABC):
         It has the compiler print what each kernel needs. The library is not linked with the vendor's runtime.
         """
 
+    def assembly(self, arch: str, source: Path, output: Path, include: list[Path]) -> list[str]:
+        """Return the command that writes the assembly text of the device's code.
+
+        Raises
+        ------
+        NotImplementedError
+            Where there is none that an emulator takes.
+        """
+        raise NotImplementedError(f"{self.version} writes no assembly text that an emulator takes")
+
     @abstractmethod
     def prepare(self, arch: str, folder: Path) -> None:
         """Lay out what the commands need beside the sources, in a folder that may be written to."""

@@ -4,6 +4,8 @@
 // that it is told of, and a launch that the chip would refuse is refused with the same error. Memory that is allocated
 // is an address that nothing may be read from, as device memory is to the host. A function that is not here stays
 // undefined, and loading the library says which.
+//
+// Where an emulator of the chip is there (ka_run), launches go to it, and memory is memory.
 
 #if defined(KA_CUDA)
 #include <cuda_runtime_api.h>
@@ -32,6 +34,7 @@ static const Error OK = RT(Success);
 static const Error BAD_VALUE = RT(ErrorInvalidValue);
 static const Error BAD_CONFIGURATION = RT(ErrorInvalidConfiguration);
 static const Error NO_FUNCTION = RT_CODE(cudaErrorInvalidDeviceFunction, hipErrorInvalidDeviceFunction);
+static const Error LAUNCH_FAILED = RT_CODE(cudaErrorLaunchFailure, hipErrorLaunchFailure);
 static const Error NO_MEMORY = RT_CODE(cudaErrorMemoryAllocation, hipErrorOutOfMemory);
 
 // The layouts of Chip and Launch are those of platforms/toolchains/cpp/recorded.py.
@@ -66,6 +69,11 @@ static Launch launches[LAUNCHES];
 static int launch_count;
 static Error last;
 
+typedef int (*Run)(const char *name, const uint32_t *grid, const uint32_t *block, uint64_t shared, void **arguments);
+typedef void (*Reserved)(void *address, size_t size);
+static Run run;
+static Reserved reserved;
+
 struct Configuration {
   dim3 grid, block;
   size_t shared;
@@ -85,7 +93,7 @@ static Function *find(const void *host) {
   return nullptr;
 }
 
-static Error launch(Function *function, dim3 grid, dim3 block, size_t shared) {
+static Error launch(Function *function, dim3 grid, dim3 block, void **arguments, size_t shared) {
   if (function == nullptr) return fail(NO_FUNCTION);
   const uint64_t threads = (uint64_t)block.x * block.y * block.z;
   const uint64_t allowed = function->allowed ? function->allowed : (uint64_t)chip.shared;
@@ -105,14 +113,18 @@ static Error launch(Function *function, dim3 grid, dim3 block, size_t shared) {
     seen.error = (int32_t)error;
   }
   launch_count++;
-  return error == OK ? OK : fail(error);
+  if (error != OK || run == nullptr) return error == OK ? OK : fail(error);
+  const uint32_t blocks[3] = {grid.x, grid.y, grid.z}, items[3] = {block.x, block.y, block.z};
+  return run(function->name, blocks, items, shared, arguments) == 0 ? OK : fail(LAUNCH_FAILED);
 }
 
 static Error reserve(void **address, size_t size) {
   if (address == nullptr) return fail(BAD_VALUE);
   if (size > (uint64_t)chip.memory) return fail(NO_MEMORY);
-  void *pages = mmap(nullptr, size ? size : 1, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  const int access = run ? PROT_READ | PROT_WRITE : PROT_NONE;
+  void *pages = mmap(nullptr, size ? size : 1, access, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (pages == MAP_FAILED) return fail(NO_MEMORY);
+  if (reserved) reserved(pages, size);
   *address = pages;
   return OK;
 }
@@ -148,6 +160,7 @@ extern "C" {
 
 // Of the gate.
 void ka_begin(const Chip *of) { chip = *of; }
+void ka_run(Run launches_go_to, Reserved memory_is_told_of) { run = launches_go_to, reserved = memory_is_told_of; }
 void ka_forget() { launch_count = 0, last = OK; }
 const Launch *ka_launches() { return launches; }
 int ka_kept() { return launch_count < LAUNCHES ? launch_count : LAUNCHES; }
@@ -183,21 +196,21 @@ Error __cudaGetKernel(void **kernel, const void *host) {
   *kernel = find(host);
   return *kernel == nullptr ? fail(NO_FUNCTION) : OK;
 }
-Error __cudaLaunchKernel(void *kernel, dim3 grid, dim3 block, void **, size_t shared, Stream) {
-  return launch((Function *)kernel, grid, block, shared);
+Error __cudaLaunchKernel(void *kernel, dim3 grid, dim3 block, void **arguments, size_t shared, Stream) {
+  return launch((Function *)kernel, grid, block, arguments, shared);
 }
-Error __cudaLaunchKernel_ptsz(void *kernel, dim3 grid, dim3 block, void **, size_t shared, Stream) {
-  return launch((Function *)kernel, grid, block, shared);
+Error __cudaLaunchKernel_ptsz(void *kernel, dim3 grid, dim3 block, void **arguments, size_t shared, Stream) {
+  return launch((Function *)kernel, grid, block, arguments, shared);
 }
 #endif
 
 // What host code calls.
-Error RT(LaunchKernel)(const void *host, dim3 grid, dim3 block, void **, size_t shared, Stream) {
-  return launch(find(host), grid, block, shared);
+Error RT(LaunchKernel)(const void *host, dim3 grid, dim3 block, void **arguments, size_t shared, Stream) {
+  return launch(find(host), grid, block, arguments, shared);
 }
-Error RT(LaunchCooperativeKernel)(const void *host, dim3 grid, dim3 block, void **, RT_CODE(size_t, unsigned) shared,
-                                  Stream) {
-  return launch(find(host), grid, block, shared);
+Error RT(LaunchCooperativeKernel)(const void *host, dim3 grid, dim3 block, void **arguments,
+                                  RT_CODE(size_t, unsigned) shared, Stream) {
+  return launch(find(host), grid, block, arguments, shared);
 }
 Error RT(FuncSetAttribute)(const void *host, RT(FuncAttribute) attribute, int value) {
   Function *function = find(host);
@@ -285,9 +298,17 @@ Error RT(Malloc)(void **address, size_t size) { return reserve(address, size); }
 Error RT(MallocAsync)(void **address, size_t size, Stream) { return reserve(address, size); }
 Error RT(Free)(void *) { return OK; }
 Error RT(FreeAsync)(void *, Stream) { return OK; }
-Error RT(Memset)(void *, int, size_t) { return OK; }
-Error RT(MemsetAsync)(void *, int, size_t, Stream) { return OK; }
-Error RT(Memcpy)(void *, const void *, size_t, RT(MemcpyKind)) { return OK; }
-Error RT(MemcpyAsync)(void *, const void *, size_t, RT(MemcpyKind), Stream) { return OK; }
+Error RT(Memset)(void *to, int value, size_t size) {
+  if (run) memset(to, value, size);
+  return OK;
+}
+Error RT(MemsetAsync)(void *to, int value, size_t size, Stream) { return RT(Memset)(to, value, size); }
+Error RT(Memcpy)(void *to, const void *from, size_t size, RT(MemcpyKind)) {
+  if (run) memmove(to, from, size);
+  return OK;
+}
+Error RT(MemcpyAsync)(void *to, const void *from, size_t size, RT(MemcpyKind) kind, Stream) {
+  return RT(Memcpy)(to, from, size, kind);
+}
 
 }  // extern "C"

@@ -19,7 +19,7 @@ from kernelarena.spec import Language
 from tests.judge.test_cpp import HONEST
 from tests.judge.test_cpp_extension import BUILDER, SOURCE
 
-SCRIPT = Path(__file__).with_name("device_entry_alone.py")
+SCRIPT = Path(__file__).with_name("cpp_entry_alone.py")
 
 
 def call(folder, source, file, function, language, platform="h100"):

@@ -1,4 +1,4 @@
-"""A process that calls a kernel's entry as on a device, for ``test_device_entry.py``; prints what came of it."""
+"""A process that calls a kernel's entry as on a device, for ``test_cpp_entry.py``; prints what came of it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ from kernelarena.platforms.persona.memory import lazy_zeros
 from kernelarena.platforms.toolchains.cpp.compiler import RECORDER
 from kernelarena.platforms.toolchains.cpp.finding import find
 from kernelarena.platforms.toolchains.cpp.recorded import Recorder
-from kernelarena.protocol.device_entry import load
+from kernelarena.protocol.cpp_entry import load
+from kernelarena.protocol.cpp_on_device import Device
 from kernelarena.protocol.entry import EntryError
 from kernelarena.spec import Kernel
 from tests.judge.test_judge import ADD_ONE
@@ -47,7 +48,7 @@ def main(folder, file, function, language, platform):
         recorder = runtime(folder, find(kernel.language, chip.arch), worn.facts)
         watch = SimpleNamespace(observer=worn.observer, going_to=going_to.append)
         try:
-            entry = load(job, folder / "kernel", folder / "compile", watch, until)
+            entry = load(job, folder / "kernel", folder / "compile", Device(watch), until)
         except EntryError as error:
             return {"fault": [error.fault.value, error.file, error.line, str(error)]}
         if hasattr(entry, "expect"):
