@@ -6,8 +6,8 @@ rounded to nearest in the accumulator's type; for float32 and float64 factors th
 program whose answer stands on another order stands on what is not promised.
 
 gfx90a takes denormal float16 and bfloat16 for zero, and makes no denormal results of them, whatever the mode says.
-Later chips do not (PyTorch, *Numerical accuracy*, "Reduced Precision FP16 and BF16 GEMMs and Convolutions on AMD Instinct
-MI200 devices").
+Later chips do not (PyTorch, *Numerical accuracy*, "Reduced Precision FP16 and BF16 GEMMs and Convolutions on AMD
+Instinct MI200 devices").
 """
 
 from __future__ import annotations
@@ -95,12 +95,15 @@ def multiply(
 
     def instruction(a: Array, b: Array, c: Array, *, cbsz: int = 0, abid: int = 0, blgp: int = 0) -> Array:
         waves = max(len(a), len(b), len(c))
-        left = shape.left(read[0](whole(a, waves)))[:, shared_blocks(shape.blocks, cbsz, abid)]
-        right = shape.right(read[1](whole(b, waves))[:, lanes_of_right(blgp)])
+        left, right = read[0](whole(a, waves)), read[1](whole(b, waves))
+        left = shape.left(left)
+        right = shape.right(right[:, lanes_of_right(blgp)] if blgp else right)
+        if cbsz:
+            left = left[:, :, shared_blocks(shape.blocks, cbsz, abid)]
         sums = shape.result(whole(c, waves, registers).view(total), wide=wide)
         sums = finish(sums) if finish else sums
-        for k in range(shape.k):
-            sums = step(left[..., :, None, k], right[..., None, :, k], sums)
+        for column, row in zip(left[..., :, None], right[..., None, :], strict=True):
+            sums = step(column, row, sums)
         return shape.folded(finish(sums) if finish else sums, wide=wide).view(np.uint32)
 
     return instruction

@@ -8,6 +8,7 @@ an ``[m, k]`` and a ``[k, n]`` matrix at once.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
@@ -34,40 +35,45 @@ class Shape:
     blocks: int = 1
 
     def left(self, values: Array) -> Array:
-        """Unfold the first factor, ``[waves, 64, elements of a lane]``, to ``[waves, blocks, m, k]``."""
+        """Unfold the first factor, ``[waves, 64, elements of a lane]``, to ``[k, waves, blocks, m]``."""
         return self._factor(values, self.m)
 
     def right(self, values: Array) -> Array:
-        """Unfold the second, likewise, to ``[waves, blocks, n, k]``: its columns are held as the other's rows are."""
+        """Unfold the second, likewise, to ``[k, waves, blocks, n]``: its columns are held as the other's rows are."""
         return self._factor(values, self.n)
 
     def _factor(self, values: Array, rows: int) -> Array:
         """Unfold: a lane holds consecutive k of one row, the next lanes further rows, then blocks, then further k."""
         waves, _, held = values.shape
         folded = values.reshape(waves, self.k // held, self.blocks, rows, held)
-        return folded.transpose(0, 2, 3, 1, 4).reshape(waves, self.blocks, rows, self.k)
-
-    def _folds(self, wide: bool) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Return how ``[blocks, m, n]`` is split, and in which order of the parts lanes and then registers count."""
-        if wide:  # float64: a lane holds every fourth row
-            return (self.blocks, self.m // 4, 4, self.n), (2, 0, 3, 1)
-        groups = LANES // self.n
-        if self.m < 4 * groups:  # small blocks lie side by side in the lanes
-            return (self.blocks, self.m, self.n), (0, 2, 1)
-        return (self.blocks, self.m // (4 * groups), groups, 4, self.n), (2, 4, 0, 1, 3)  # four rows a lane at a time
+        return folded.transpose(1, 4, 0, 2, 3).reshape(self.k, waves, self.blocks, rows)
 
     def result(self, values: Array, *, wide: bool = False) -> Array:
         """Unfold an accumulator, ``[waves, 64, elements of a lane]``, to ``[waves, blocks, m, n]``."""
-        split, order = self._folds(wide)
+        split, order, back = _folds(self, wide)
         folded = values.reshape(-1, *(split[part] for part in order))
-        back = np.argsort(order) + 1
         return folded.transpose(0, *back).reshape(-1, self.blocks, self.m, self.n)
 
     def folded(self, values: Array, *, wide: bool = False) -> Array:
         """Undo :meth:`result`."""
-        split, order = self._folds(wide)
+        split, order, _ = _folds(self, wide)
         parts = values.reshape(-1, *split).transpose(0, *(part + 1 for part in order))
         return np.ascontiguousarray(parts).reshape(len(values), LANES, -1)
+
+
+@cache
+def _folds(shape: Shape, wide: bool) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
+    """Return how ``[blocks, m, n]`` is split, in which order lanes and then registers count the parts, and back."""
+    groups = LANES // shape.n
+    split: tuple[int, ...]
+    order: tuple[int, ...]
+    if wide:  # float64: a lane holds every fourth row
+        split, order = (shape.blocks, shape.m // 4, 4, shape.n), (2, 0, 3, 1)
+    elif shape.m < 4 * groups:  # small blocks lie side by side in the lanes
+        split, order = (shape.blocks, shape.m, shape.n), (0, 2, 1)
+    else:  # four rows a lane at a time
+        split, order = (shape.blocks, shape.m // (4 * groups), groups, 4, shape.n), (2, 4, 0, 1, 3)
+    return split, order, tuple(order.index(part) + 1 for part in range(len(order)))
 
 
 def whole(registers: Array, waves: int, count: int | None = None) -> Array:
