@@ -312,10 +312,6 @@ def test_cuda_is_translated_for_who_has_hip(judged):
             "cudaGridDependencySynchronize",
             id="name",
         ),
-        pytest.param((STORE, f"__nanosleep(100); {STORE}"), "'__nanosleep' is not carried", "__nanosleep", id="device"),
-        pytest.param(
-            (INCLUDED, f"{INCLUDED}\n#include <cuda/barrier>"), "'cuda/barrier' is not", "barrier", id="header"
-        ),
         pytest.param(
             (INCLUDED, f"{INCLUDED}\n#include <cusparseLt.h>"),
             "'hipsparselt/hipsparselt.h', which a header of CUDA's is",
