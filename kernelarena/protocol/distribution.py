@@ -10,7 +10,8 @@ as well (on which nothing much can be told, and nothing is). The tests of one an
 *mean*
     The sum of independent, centred terms with total variance V exceeds :math:`cL + \sqrt{c^2 L^2 + 2VL}` with
     probability :math:`\alpha` at most (Bernstein's inequality in its sub-gamma form; c = b/3 for terms that are bounded
-    by b, 1/3 for Poisson's, the scale for exponential ones, 0 for normal ones).
+    by b, 1/3 for Poisson's, the scale for exponential ones, 0 for normal ones). Where parameters differ from element
+    to element, the sum is also taken with weights that do.
 *distribution*
     Continuous laws: Kolmogorov and Smirnov's distance between the values, taken to [0, 1] by the law's own distribution
     function, and the uniform law. It exceeds :math:`\sqrt{L / 2n}` with probability :math:`\alpha` at most (Massart's
@@ -242,6 +243,11 @@ def _distribution_tests(answer: Drawn) -> Iterator[tuple[_Test, str]]:
         _Test(excess, answer.total(variance), scale),
         f"the mean is {float(answer.value.mean()):.4g}, that of the law {float(mean.mean()):.4g}",
     )
+    if float(spread := (mean - mean.mean()).abs().max()) > 0:
+        # Weights of at most 1 leave the scale of the bound as it is.
+        weight = (mean - mean.mean()) / spread
+        excess = max(abs(float((off * weight).sum())) - float((answer.slack * weight.abs()).sum()), 0.0)
+        yield _Test(excess, answer.total(variance * weight**2), scale), "elements do not follow their own parameters"
     if answer.law in _DISCRETE:
         yield from _counts(answer)
         return
