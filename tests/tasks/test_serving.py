@@ -271,3 +271,13 @@ def test_awq_weights_are_those_that_were_packed() -> None:
     given = packed(codes), torch.tensor(scale), packed(zeros)
     close(operator("awq_dequantise").reference(*given).numpy(), weights)
     close(operator("awq_matmul").reference(torch.tensor(x), *given).numpy(), x @ weights)
+
+
+def test_reshape_and_cache() -> None:
+    (keys, values, slots, cache), (after,) = drawn("reshape_and_cache", dims={"T": 20, "N": 3, "P": 16, "G": 2, "D": 5})
+    expected = cache.copy()
+    for token, slot in enumerate(slots):
+        assert (slot < 0) == (token % 7 == 6)
+        if slot >= 0:
+            expected[:, slot // 16, slot % 16] = keys[token], values[token]
+    close(after, expected)
