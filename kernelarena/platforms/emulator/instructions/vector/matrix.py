@@ -64,8 +64,28 @@ def _normal_bf16(registers: Array) -> Array:
     return flushed(_bf16(registers))
 
 
+_AT_ONCE = 4096
+"""Elements of accumulators that are in hand at a time."""
+
+
 def _product_and_sum(a: Array, b: Array, c: Array) -> Array:
     return c + a * b  # exact products: the factors have at most 11 bits, or are integers
+
+
+def summed(left: Array, right: Array, sums: Array, step: Step = _product_and_sum) -> Array:
+    """Add the products of ``[k, waves, …, m]`` and ``[k, waves, …, n]`` to ``[waves, …, m, n]``, in order of k.
+
+    A few waves at a time: what is in hand then stays in the cache, and below what the allocator gives back at once.
+    """
+    made = np.empty_like(sums)
+    few = max(1, _AT_ONCE * len(sums) // sums.size)
+    for start in range(0, len(sums), few):
+        waves = slice(start, start + few)
+        total = sums[waves]
+        for column, row in zip(left[:, waves, ..., :, None], right[:, waves, ..., None, :], strict=True):
+            total = step(column, row, total)
+        made[waves] = total
+    return made
 
 
 def multiply(
@@ -102,8 +122,7 @@ def multiply(
             left = left[:, :, shared_blocks(shape.blocks, cbsz, abid)]
         sums = shape.result(whole(c, waves, registers).view(total), wide=wide)
         sums = finish(sums) if finish else sums
-        for column, row in zip(left[..., :, None], right[..., None, :], strict=True):
-            sums = step(column, row, sums)
+        sums = summed(left, right, sums, step)
         return shape.folded(finish(sums) if finish else sums, wide=wide).view(np.uint32)
 
     return instruction

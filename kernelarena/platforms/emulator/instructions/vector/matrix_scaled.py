@@ -15,6 +15,7 @@ import numpy as np
 from kernelarena.platforms.emulator.floats.narrow import BF6, BF8, FP4, FP6, FP8, Narrow, decode
 from kernelarena.platforms.emulator.floats.parts import Array
 from kernelarena.platforms.emulator.instructions.registry import matrix
+from kernelarena.platforms.emulator.instructions.vector.matrix import summed
 from kernelarena.platforms.emulator.instructions.vector.matrix_layout import LANES, Shape, whole
 
 _FORMATS = (FP8, BF8, FP6, BF6, FP4)
@@ -34,13 +35,13 @@ def _elements(registers: Array, form: Narrow) -> Array:
 
 
 def _rows(registers: Array, form: Narrow, rows: int) -> Array:
-    """Unfold a factor to ``[waves, rows, blocks, 32]``."""
+    """Unfold a factor to ``[blocks, 32, waves, rows]``."""
     values = _elements(registers, form)
     groups = LANES // rows
     if form.width == 8:
-        halves = values.reshape(-1, groups, rows, 2, _HALF).transpose(0, 2, 3, 1, 4)
-        return halves.reshape(-1, rows, groups, _BLOCK)
-    return values.reshape(-1, groups, rows, _BLOCK).transpose(0, 2, 1, 3)
+        halves = values.reshape(-1, groups, rows, 2, _HALF).transpose(3, 1, 4, 0, 2)
+        return halves.reshape(groups, _BLOCK, -1, rows)
+    return np.ascontiguousarray(values.reshape(-1, groups, rows, _BLOCK).transpose(1, 3, 0, 2))
 
 
 def _powers(registers: Array, byte: int, rows: int) -> Array:
@@ -67,10 +68,8 @@ def _multiply(shape: Shape) -> Callable[..., Array]:
             + _powers(whole(scale_b, waves), bytes_[1], shape.n)[:, None]
         )
         sums = shape.result(whole(c, waves, registers).view(np.float32))[:, 0]
-        for block in range(left.shape[2]):
-            total = np.zeros_like(sums)
-            for place in range(_BLOCK):
-                total = total + left[:, :, None, block, place] * right[:, None, :, block, place]
+        for block in range(len(left)):
+            total = summed(left[block], right[block], np.zeros_like(sums))
             sums = sums + _scaled(total, powers[..., block])
         return shape.folded(sums).view(np.uint32)
 
