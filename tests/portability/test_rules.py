@@ -291,6 +291,35 @@ def test_launch_bounds_that_mean_something_else(bounds, platforms):
     assert rules(f"#include <hip/hip_runtime.h>\n{text}") == []
 
 
+PARTS = """#define WARPS {size}
+__global__ void k(float* x) {{
+  __shared__ float parts[WARPS];
+  int lane = threadIdx.x % {width}, warp = {warp};
+  if (lane == 0) parts[warp] = x[threadIdx.x];
+  __syncthreads();
+  float v = {read};
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("size", "width", "warp", "read", "platforms"),
+    [
+        ("8", "warpSize", "threadIdx.x / warpSize", "lane < WARPS ? parts[lane] : 0", WIDE),
+        ("(256 / 32)", "warpSize", "threadIdx.x / warpSize", "lane < 8 ? parts[lane] : 0", WIDE),
+        ("8", "warpSize", "threadIdx.x / warpSize", "lane < blockDim.x / warpSize ? parts[lane] : 0", ()),
+        ("8", "warpSize", "threadIdx.x / warpSize", "lane < 4 ? parts[lane] : 0", ()),
+        ("8", "32", "threadIdx.x / 32", "lane < 8 ? parts[lane] : 0", ()),
+        ("n", "warpSize", "threadIdx.x / warpSize", "lane < n ? parts[lane] : 0", ()),
+    ],
+)
+def test_warps_that_are_counted_before_it_is_known_how_wide_they_are(size, width, warp, read, platforms):
+    findings = found(PARTS.format(size=size, width=width, warp=warp, read=read))
+    assert [(finding.rule, finding.line, finding.platforms) for finding in findings] == (
+        [("warps-per-block", 7, platforms)] if platforms else []
+    )
+
+
 def test_textures_by_chip():
     (finding,) = found("__global__ void k(hipTextureObject_t t, float* y) { y[0] = tex2D<float>(t, 0, 0); }")
     assert (finding.rule, finding.platforms) == ("vendor-intrinsic", WIDE)

@@ -19,12 +19,14 @@ from kernelarena.portability.rules.shared_memory import SharedMemory
 from kernelarena.portability.rules.shuffle_width import ShuffleWidth
 from kernelarena.portability.rules.vendor_intrinsic import VendorIntrinsic
 from kernelarena.portability.rules.vendor_library import VendorLibrary
+from kernelarena.portability.rules.warps_per_block import WarpsPerBlock
 
 RULES: tuple[Rule, ...] = (
     LaneMask(),
     BallotWidth(),
     MixedLanes(),
     ShuffleWidth(),
+    WarpsPerBlock(),
     SharedMemory(),
     LaunchBounds(),
     InlineAssembly(),
