@@ -45,8 +45,10 @@ class Examiner:
             If one has not arrived, or if an undefined one is acted upon.
         """
         if self._waits.due:
-            for register in instruction.touches:
-                self._check_arrived(register, group)
+            for register in instruction.reads:
+                self._check_arrived(register, group, "")
+            for register in instruction.writes:
+                self._check_arrived(register, group, instruction.queue)
         self._check_vital(instruction, group)
         view = ShadowView(self._shadow, group)
         if instruction.shade is not None:
@@ -60,9 +62,10 @@ class Examiner:
         """Return the undefined bits of a group's registers."""
         return ShadowView(self._shadow, group)
 
-    def _check_arrived(self, register: int, group: Group) -> None:
+    def _check_arrived(self, register: int, group: Group, queue: str) -> None:
+        """Check that a register is there, or that whatever comes to it next comes after by the same queue."""
         waiting = self._waits.outstanding(group, register)
-        if waiting is not None:
+        if waiting is not None and waiting[0] != queue:
             queue, waves = waiting
             words = f"{named(register)} is used before s_waitcnt {queue} says that it has been loaded"
             raise RegisterError(FaultKind.MISSING_WAIT, int(np.flatnonzero(waves)[0]) * 64, words)

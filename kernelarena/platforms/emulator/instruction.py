@@ -39,6 +39,8 @@ class Instruction:
         What it does to a batch, instead of ``step``: memory, branches.
     shade
         Notes which bits of the results are undefined; None where all of them are defined.
+    queue
+        The in-order queue by which what it loads arrives; empty for none.
     ends_block
         Whether the waves may be elsewhere afterwards.
     """
@@ -51,6 +53,7 @@ class Instruction:
     vital: dict[int, int] = field(default_factory=dict)
     reach: Reach | None = None
     shade: Shade | None = None
+    queue: str = ""
     ends_block: bool = False
 
     @property

@@ -39,6 +39,15 @@ def test_a_register_that_is_still_to_be_loaded_must_not_be_written():
     fault(FaultKind.MISSING_WAIT, TWO + "v_mov_b32_e32 v2, 0\ns_endpgm", data())
 
 
+def test_a_load_into_a_register_that_another_load_is_on_its_way_to_comes_after_it():
+    again = TWO + "global_load_dword v1, v3, s[4:5] offset:4\ns_waitcnt vmcnt({})\nv_mov_b32_e32 v4, v1\ns_endpgm"
+    numbers = np.arange(65, dtype=np.int32)
+    run(again.format(0), numbers)
+    fault(FaultKind.MISSING_WAIT, again.format(1), numbers)
+    other = LOAD + "global_load_dword v1, v3, s[4:5]\nds_read_b32 v1, v3\ns_endpgm"
+    assert "vmcnt" in fault(FaultKind.MISSING_WAIT, other, numbers, lds=256).words
+
+
 def test_stores_count_too():
     body = LOAD + "global_load_dword v1, v3, s[4:5]\nglobal_store_dword v3, v0, s[4:5]\n"
     run(body + "s_waitcnt vmcnt(1)\nv_add_u32_e32 v1, 1, v1\ns_endpgm", data())

@@ -107,8 +107,7 @@ def _read(statement: Statement, width: Width, offsets: list[int]) -> Instruction
                 width.into(batch.examiner.view(group), target + number * width.registers, undefined)
         batch.waits.issue(group, LOCAL, targets)
 
-    reads = (address, target) if width.half else (address,)
-    return Instruction(statement, "lds", None, reads, targets, vital([address]), read)
+    return Instruction(statement, "lds", None, (address,), targets, vital([address]), read, queue=LOCAL)
 
 
 def _write(statement: Statement, width: Width, offsets: list[int]) -> Instruction:
@@ -149,7 +148,7 @@ def _read_transposed(statement: Statement, elements: int, offset: int) -> Instru
         transfer.scatter_registers(group, target, columns.reshape(group.count, LANES, 2))
         batch.waits.issue(group, LOCAL, (target, target + 1))
 
-    return Instruction(statement, "lds", None, (address,), (target, target + 1), vital([address]), read)
+    return Instruction(statement, "lds", None, (address,), (target, target + 1), vital([address]), read, queue=LOCAL)
 
 
 def _permute(statement: Statement) -> Instruction:
@@ -184,7 +183,7 @@ def _permute(statement: Statement) -> Instruction:
 
     acted_on = {} if swizzles else vital([chooser])
     reads = (data,) if swizzles else (chooser, data)
-    return Instruction(statement, "lds", None, reads, (target,), acted_on, move, shade)
+    return Instruction(statement, "lds", None, reads, (target,), acted_on, move, shade, LOCAL)
 
 
 def _atomic(statement: Statement, form: str, offset: int) -> Instruction:
@@ -215,7 +214,7 @@ def _atomic(statement: Statement, form: str, offset: int) -> Instruction:
 
     targets = tuple(range(target, target + words)) if returns else ()
     reads = (address, *(number for first in data for number in range(first, first + words)))
-    return Instruction(statement, "lds", None, reads, targets, vital(reads), operate)
+    return Instruction(statement, "lds", None, reads, targets, vital(reads), operate, queue=LOCAL)
 
 
 def _vector(operand: Operand, statement: Statement) -> int:

@@ -82,8 +82,8 @@ def _load(statement: Statement, family: str, width: Width) -> Instruction:
         width.into(group, first, values)
         batch.waits.issue(group, VECTOR_MEMORY, targets)
 
-    return Instruction(
-        statement, "memory", None, addressing.reads, targets, vital(addressing.reads), load)  # fmt: skip
+    reads = addressing.reads
+    return Instruction(statement, "memory", None, reads, targets, vital(reads), load, queue=VECTOR_MEMORY)
 
 
 def _fetch(batch: Batch, group: Group, family: str, reached: Reached, size: int) -> Array:
@@ -176,7 +176,7 @@ def _atomic(statement: Statement, family: str, form: str) -> Instruction:
 
     targets = tuple(range(target, target + words)) if returns else ()
     reads = (*addressing.reads, *sources)
-    return Instruction(statement, "memory", None, reads, targets, vital(reads), operate)
+    return Instruction(statement, "memory", None, reads, targets, vital(reads), operate, queue=VECTOR_MEMORY)
 
 
 def _same(addresses: Array) -> Array:
