@@ -11,7 +11,7 @@ SEEDS ?= 200
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: venv sweep test verify lint format bench clean
+.PHONY: venv sweep test test-all verify lint format bench clean
 
 venv: $(STAMP)
 
@@ -29,6 +29,10 @@ sweep: venv  ## the shipped kernels on every chip that can be judged here
 
 test: venv lint  ## what a change must pass
 	$(BIN)/python -m pytest -n $(JOBS) $(PYTEST_ARGS)
+
+test-all: venv lint  ## the same, with what takes too long for every change: for the night
+	$(BIN)/python -m pytest -n $(JOBS) -m "thorough or not thorough" $(PYTEST_ARGS)
+	$(BIN)/kab-mc tasks verify --elements 4096
 
 verify: venv  ## whether the tasks' checkers can be trusted, and accept the shipped kernels every time; takes hours
 	$(BIN)/kab-mc tasks verify --seeds 5

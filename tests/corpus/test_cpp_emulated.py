@@ -29,7 +29,10 @@ def verdict():
         yield lambda kernel: judge.judge(kernel, tasks[kernel.task], small, SWEEP, hidden_seed=1)
 
 
-@pytest.mark.parametrize("specimen", SPECIMENS, ids=lambda specimen: specimen.name)
+@pytest.mark.parametrize(
+    "specimen",
+    [pytest.param(one, marks=[pytest.mark.thorough] if at else [], id=one.name) for at, one in enumerate(SPECIMENS)],
+)
 def test_the_faulty_one_is_wrong_and_its_twin_is_right(verdict, specimen):
     faulty = verdict(specimen.faulty)
     assert (faulty.status, faulty.evidence) == (Status.FAIL, Evidence.EMULATED), faulty
