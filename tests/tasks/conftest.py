@@ -21,8 +21,10 @@ TASKS = {name: source for name, source in load_tasks().items() if source.origin.
 _SPECIAL = {
     "attention": {"B": 2, "H": 3, "S": 7, "D": 64},
     "cross_entropy": {"N": 15, "V": 12},  # every seventh row is ignored
+    "im2col": {"K": 2, "D": 1, "P": 1, "S": 1, "B": 2, "C": 3, "H": 7, "W": 9},
     "moe_align_block_size": {"T": 100, "K": 8, "E": 32, "P": 16},  # experts of many blocks and of few
     "reshape_and_cache": {"T": 15, "N": 1, "P": 16, "G": 3, "D": 4},  # most of the cache is written
+    "select_backward": {"M": 5, "S": 2, "N": 7},  # half of the output is no zero
     "rotary_embedding": {"T": 5, "H": 4, "G": 2, "D": 6},
 }
 _SIZES = (5, 12, 7, 3, 4, 2)

@@ -47,7 +47,7 @@ def test_the_awkward_shapes_meet_every_dtype_layout_and_most_distributions() -> 
 
 
 def test_every_task_that_computes_has_a_kernel_and_ids_are_unique() -> None:
-    assert {kernel.task for kernel in KERNELS.values()} == {
+    assert {kernel.task for kernel in KERNELS.values()} >= {
         name for name, source in TASKS.items() if source.task.computes
     }
     assert len(KERNELS) == len(shipped_kernels()) == sum(len(kernels_of(source)) for source in TASKS.values())

@@ -12,6 +12,7 @@ import yaml
 from torch.utils.flop_counter import FlopCounterMode
 
 from kernelarena.spec import Distribution, Kind, Layout, Shape
+from kernelarena.spec.task import Aspect
 from tests.tasks.conftest import SMALL, TASKS, Operator, in_float64, operator
 
 
@@ -91,12 +92,16 @@ def test_outputs_depend_on_every_floating_input(op: Operator) -> None:
     inputs, others = op.draw(dtype, distribution=usual), op.draw(dtype, distribution=usual, seed=1)
     if op.task.kind in (Kind.CREATION, Kind.RANDOM):
         pytest.skip("what is created or drawn depends on no tensor")
+    if Aspect.VALUES not in op.task.contract:
+        pytest.skip("there are no values that could depend on anything")
     outputs = op.compute(in_float64(inputs))
     for name, value in inputs.items():
         if not isinstance(value, torch.Tensor) or not value.is_floating_point() or not value.numel():
             continue
         if name == op.task.in_place:  # it may be overwritten as a whole
             continue
+        if op.task.kind is Kind.VIEW and len(outputs) == 1 and value.shape == outputs[0].shape:
+            continue  # it may only say how large the view is to be
         changed = op.compute(in_float64({**inputs, name: others[name]}))
         shares = [(a.double() != b.double()).double().mean() for a, b in zip(outputs, changed, strict=True)]
         assert max(shares) > 0.2, f"{name} hardly matters"
@@ -106,6 +111,8 @@ def test_outputs_depend_on_every_floating_input(op: Operator) -> None:
 
 
 def test_the_work_model_counts_the_bytes_of_inputs_and_outputs(op: Operator) -> None:
+    if op.task.law is not None and op.task.in_place is None:
+        pytest.skip("PyTorch draws no random numbers on the meta device")
     for dtype in op.task.dtypes:
         for dims in (SMALL[op.task.id], *op.task.visible, *op.task.production):
             inputs = op.draw(dtype, dims=dims, device="meta")
@@ -154,11 +161,17 @@ def test_work_grows_with_the_dims(op: Operator) -> None:
     dtype = op.task.dtypes[0]
     small = Shape(dims=dims, dtype=dtype)
     for name, size in dims.items():  # by none need it: a table may be longer, and as little of it be read
+        if name in _STEPS.get(op.task.id, ()):
+            continue
         larger = Shape(dims={**dims, name: size * 2}, dtype=dtype)
         assert op.task.flops(larger) >= op.task.flops(small) >= 0
         assert op.task.bytes(larger) >= op.task.bytes(small) > 0
     doubled = Shape(dims={name: size * 2 for name, size in dims.items()}, dtype=dtype)
-    assert op.task.bytes(doubled) > op.task.bytes(small)
+    assert op.task.bytes(doubled) > op.task.bytes(small) or op.task.id == "scalar_tensor"
+
+
+_STEPS = {"im2col": ("K", "D", "S")}
+"""Dims that leave less to do: of wider windows, and of such that are further apart, there are fewer."""
 
 
 def test_visible_production_and_distributions_are_enough_to_choose_from(op: Operator) -> None:
@@ -173,6 +186,7 @@ def test_every_production_shape_names_its_model() -> None:
     declarations = [Path(source.origin) / "task.yaml" for source in TASKS.values()]
     families = {path for own in declarations for path in own.parent.parent.glob("*.family.yaml")}
     models = (
+        r"ResNet|R-CNN|Segment Anything|Stable Diffusion|StyleGAN|CLIP|Command R|wav2vec|MelGAN|EnCodec|Longformer|"
         r"GPT|Llama|Qwen|DeepSeek|Mixtral|Gemma|BERT|Falcon|Whisper|OPT|Mamba|ViT|YOLO|DETR|SigLIP|DeepLab|SegFormer"
     )
     for path in {*declarations, *families}:
