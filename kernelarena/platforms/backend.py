@@ -170,6 +170,10 @@ class Backend(ABC):
         """
         return None
 
+    def emulated(self, platform: Platform) -> dict[str, tuple[str, ...]]:
+        """Return the instructions, by group, that an emulator of ``platform`` knows; none where there is no such."""
+        return {}
+
     def present(self, platform: Platform) -> list[Device]:
         """Return the devices of this host that are the chip of ``platform``."""
         return [device for device in self.devices() if self.match(device, platform)]

@@ -58,6 +58,14 @@ class RocmBackend(GpuBackend):
         *stronger, weakest = found.evidence
         return replace(found, evidence=(*stronger, Evidence.EMULATED, weakest))
 
+    def emulated(self, platform: Platform) -> dict[str, tuple[str, ...]]:
+        """Return what the emulator models."""
+        if platform.arch not in EMULATED:
+            return {}
+        from kernelarena.platforms.emulator.coverage import coverage
+
+        return coverage(platform.arch)
+
     def nodes(self, device: Device) -> tuple[str, ...]:
         """Return the node that computes and the device's render node; every render node where it is not known."""
         found = sorted(self.render_folder.glob("renderD*"))

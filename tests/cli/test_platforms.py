@@ -189,6 +189,13 @@ def test_a_backend_that_is_not_installed_is_what_is_missing(folder: Path) -> Non
     assert found["runtimes"][0]["findings"][0]["check"] == "backend"
 
 
+def test_what_the_emulator_of_a_chip_knows_is_shown() -> None:
+    shown = json.loads(invoke("show", "mi300", "--json").output)
+    assert "v_mfma_f32_32x32x8_f16" in shown["emulator"]["matrix"]
+    assert "emulator" not in json.loads(invoke("show", "h100", "--json").output)
+    assert "modelled by the emulator" in invoke("show", "mi300").output
+
+
 def test_describing_what_a_backend_finds_takes_a_backend(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["platforms", "describe", "--backend", "rocn"]) == 2
     assert "--backend 'rocn': there is no backend of that name; did you mean 'rocm'" in capsys.readouterr().err

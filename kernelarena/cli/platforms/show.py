@@ -16,7 +16,7 @@ from kernelarena.cli.page import binary, console, pairs, print_json, si
 from kernelarena.cli.platforms.list import summary
 from kernelarena.cli.platforms.options import as_json, folders
 from kernelarena.errors import InputError
-from kernelarena.platforms.backend import Availability, availability
+from kernelarena.platforms.backend import Availability, availability, backend_for
 from kernelarena.platforms.catalogue import load, resolve
 from kernelarena.spec import Platform
 
@@ -37,7 +37,8 @@ def show(name: str, folders: tuple[Path, ...], as_json: bool) -> None:
         raise InputError(f"'{name}' names {len(named)} platforms: show takes one at a time")
     platform, found = named[0], availability(named[0])
     if as_json:
-        print_json({**platform.model_dump(mode="json", exclude_none=True), **summary(platform, found)})
+        emulator = {"emulator": groups} if (groups := _emulated(platform)) else {}
+        print_json({**platform.model_dump(mode="json", exclude_none=True), **summary(platform, found), **emulator})
         return
     console().print(_page(platform, found))
 
@@ -56,7 +57,7 @@ def _page(platform: Platform, found: Availability) -> Group:
         "persona of": platform.persona or "",
     }
     parts: list[Any] = [Text(f"{platform.id}: {platform.title}", style="bold"), pairs(facts.items())]
-    for title, rows in _figures(platform):
+    for title, rows in (*_figures(platform), *_emulator(platform)):
         parts += ["", Text(title, style="bold"), pairs(rows)]
     parts += ["", Text("sources", style="bold")]
     for source in platform.source:
@@ -66,6 +67,18 @@ def _page(platform: Platform, found: Availability) -> Group:
     if platform.notes:
         parts += ["", Text("notes", style="bold"), Padding(Text(platform.notes), (0, 0, 0, 2))]
     return Group(*parts)
+
+
+def _emulator(platform: Platform) -> Iterator[tuple[str, list[tuple[str, str]]]]:
+    """Count what is known of the chip's code, where it is run without the chip."""
+    if groups := _emulated(platform):
+        rows = [(group, f"{len(names)} instructions") for group, names in groups.items()]
+        yield "modelled by the emulator (docs/emulation.md)", rows
+
+
+def _emulated(platform: Platform) -> dict[str, tuple[str, ...]]:
+    backend = backend_for(platform)
+    return {} if backend is None else backend.emulated(platform)
 
 
 def _detection(platform: Platform) -> str:
