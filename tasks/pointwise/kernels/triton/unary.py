@@ -66,8 +66,8 @@ def _cosh(x):
 
 @triton.jit
 def _erfc(x):
-    # exp(a * a) erfc(a) / t is smooth in t = 2 / (a + 2), which maps [0, inf) onto (0, 1]: a Chebyshev fit of degree 10,
-    # off by 8e-9. Unlike 1 - erf(x), it keeps its digits where erfc is small.
+    # exp(a * a) erfc(a) / t is smooth in t = 2 / (a + 2), which maps [0, inf) onto (0, 1]: a Chebyshev fit of degree
+    # 10, off by 8e-9. Unlike 1 - erf(x), it keeps its digits where erfc is small.
     a = tl.abs(x)
     t = 2.0 / (a + 2.0)
     y = 0.0453474949 * t - 0.24555908
