@@ -122,7 +122,7 @@ def test_one_dtype() -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["show", "softmx"], "unknown task 'softmx'; did you mean 'softmax'?"),
+        (["show", "softmx"], "unknown task 'softmx'; did you mean 'softmax'"),
         (["show", "softmax", "--dtype", "float8"], "softmax has no dtype 'float8'; did you mean 'float"),
         (["list", "--suite", "nn"], "no task belongs to the suite 'nn'; known: llm, mc, ms"),
         (["list", "--tasks-dir", "/nowhere"], "/nowhere: no such folder of tasks"),
