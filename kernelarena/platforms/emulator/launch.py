@@ -22,7 +22,7 @@ from kernelarena.platforms.emulator.shadow import Shadow
 from kernelarena.platforms.emulator.state import Seats, State
 from kernelarena.platforms.emulator.waits import Waits
 
-BUDGET = 10_000_000
+BUDGET = 1_000_000
 """Instructions of one wave after which it counts as endless."""
 _BATCH_BYTES = 64 << 20  # registers of the waves that run together
 _BATCH_WAVES = 256

@@ -1,7 +1,8 @@
 """Which waves of a batch run next, and when they meet.
 
 Waves that stand at the same block run it together. Of several such groups the one at the smallest place goes first:
-compilers lay code out so that paths join further down, and whoever waits there is caught up with.
+compilers lay code out so that paths join further down, and whoever waits there is caught up with. Whoever has run long
+without the others is held back, so that waves may wait for one another in loops.
 """
 
 from __future__ import annotations
@@ -18,6 +19,9 @@ from kernelarena.platforms.emulator.lanes import LANES
 from kernelarena.platforms.emulator.memory import AccessError
 from kernelarena.platforms.emulator.program import Block, Kernel
 from kernelarena.platforms.emulator.state import Group
+
+_PATIENCE = 5_000
+"""Instructions by which waves at a smaller place may be ahead of others that could run."""
 
 
 class Scheduler:
@@ -82,23 +86,28 @@ class Scheduler:
     def _next(self) -> Group | None:
         """Return the group to run, after letting go of barriers that are complete."""
         batch = self._batch
+        if batch.waiting.any():
+            self._release()
         runnable = ~(batch.ended | batch.waiting)
         if not runnable.any():
-            if batch.ended.all():
-                return None
-            self._release()
-            runnable = ~(batch.ended | batch.waiting)
-        counters = np.where(runnable, batch.counter, np.iinfo(np.int64).max)
-        waves = np.flatnonzero(counters == counters.min())
-        if self._group is None or not np.array_equal(waves, self._group.waves):
-            self._group = Group(batch.state, waves)
+            return None
+        waves = np.flatnonzero(runnable)
+        counters, spent = batch.counter[waves], self._spent[waves]
+        place = counters.min()
+        if spent[counters == place].min() > spent.min() + _PATIENCE:
+            # Whoever loops here may be waiting for one that has not had its turn.
+            place = counters[spent.argmin()]
+        chosen = waves[counters == place]
+        if self._group is None or not np.array_equal(chosen, self._group.waves):
+            self._group = Group(batch.state, chosen)
         return self._group
 
     def _release(self) -> None:
-        """Let waves go on from a barrier, once nothing else can run: then every workgroup that can be is complete."""
+        """Let workgroups go on of which every wave that has not ended waits at a barrier."""
         batch, each = self._batch, self._batch.state.seats.waves_each
-        waiting = np.flatnonzero(batch.waiting)
-        for group in np.unique(waiting // each):
+        waiting = batch.waiting.reshape(-1, each)
+        complete = (waiting | batch.ended.reshape(-1, each)).all(axis=1) & waiting.any(axis=1)
+        for group in np.flatnonzero(complete):
             members = np.arange(group * each, (group + 1) * each)
             held = members[batch.waiting[members]]
             self._check_barrier(members, held)

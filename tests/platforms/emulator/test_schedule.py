@@ -138,6 +138,36 @@ def test_one_barrier_that_the_compiler_has_made_two_of_is_one():
     )
 
 
+FLAG = """
+    s_load_dwordx2 s[4:5], s[0:1], 0x0
+    v_mov_b32_e32 v3, 0
+    v_mov_b32_e32 v4, 1
+    s_cmp_eq_u32 {who}, 1
+    s_waitcnt lgkmcnt(0)
+    s_cbranch_scc1 .LBB0_2
+    .LBB0_1:
+    global_load_dword v5, v3, s[4:5]
+    s_waitcnt vmcnt(0)
+    v_readfirstlane_b32 s7, v5
+    s_cmp_eq_u32 s7, 0
+    s_cbranch_scc1 .LBB0_1
+    s_endpgm
+    .LBB0_2:
+    {before}
+    global_store_dword v3, v4, s[4:5]
+    s_endpgm
+"""
+"""All wait in a loop for what one does further down."""
+
+
+def test_waves_may_wait_for_one_another_in_a_loop():
+    run(WAVE + FLAG.format(who="s6", before="s_nop 0"), np.zeros(1, np.int32), block=256, budget=100_000)
+
+
+def test_a_workgroup_gets_over_its_barrier_while_others_wait_for_it():
+    run(FLAG.format(who="s2", before="s_barrier"), np.zeros(1, np.int32), grid=3, block=128, budget=100_000)
+
+
 def test_a_loop_without_end():
     found = fault(FaultKind.ENDLESS, ".loc\t1 5 1\n.LBB0_1:\ns_nop 0\ns_branch .LBB0_1\ns_endpgm")
     assert found.words == "more than 10000 instructions"
