@@ -116,6 +116,8 @@ class Judge:
 
         if kernel.language.is_cpp:
             compiled = judge_cpp(forks(Mode.COMPILE), kernel, task, platform, sweep, available)
+            if compiled["status"] in (Status.SKIPPED, Status.INFRA):  # it cannot be built, for no fault of its own
+                return compiled
             if Evidence.MEASURED not in available.evidence or not buildable(kernel, platform):
                 if Evidence.EMULATED not in available.evidence:
                     return compiled

@@ -37,8 +37,8 @@ _NUMBERS = 1 << 20
 _MANY = 50_000
 """Launches after which the recorder begins anew; it holds 65,536."""
 _LACKING = (
-    "'{0}' is not among what the compile gate has of PyTorch's C++ interface (docs/cpp.md); only a host with a {1} can "
-    "tell more"
+    "'{}' is not among what the harness has of PyTorch's C++ interface (docs/cpp.md), so nothing can be said of the "
+    "kernel; call what is there"
 )
 
 
@@ -192,8 +192,7 @@ class Extensions:
             name, line = building.own(error.file), error.line
             where = by_file[name].place(line) if name in by_file else (name, line)
             if (lacked := lacking(error)) is not None:
-                message = _LACKING.format(lacked, self._job.platform.title)
-                raise EntryError(EntryFault.UNANSWERED, message, *where) from None
+                raise EntryError(EntryFault.UNANSWERED, _LACKING.format(lacked), *where) from None
             with _as_failure(error.message, where):
                 building.refuse(error, failed.said, where)
         except OSError as error:

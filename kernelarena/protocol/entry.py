@@ -21,7 +21,7 @@ class EntryFault(StrEnum):
     IMPORT = "import"
     MISSING = "missing"
     UNANSWERED = "unanswered"
-    """It may be right: it asks for what can only be answered where the chip is."""
+    """It may be right: it asks for what the harness has no answer to."""
 
 
 class EntryError(Exception):

@@ -151,9 +151,8 @@ def test_a_function_that_is_not_declared_where_pytorch_looks(judged):
     assert "declare it in cpp_sources" in found["detail"]
 
 
-def test_what_the_stand_in_does_not_have_is_nobodys_fault(judged, platforms):
+def test_what_the_stand_in_does_not_have_is_nobodys_fault(judged):
     found = judged(edited(SIZES, f"{SIZES} auto parts = at::fft_fft(input);"))
     assert (found["status"], found["reason"]) == (Status.SKIPPED, Reason.DEVICE_UNAVAILABLE)
     assert (found["evidence"], found["gate"]) == (None, None)
-    assert "'fft_fft' is not among what the compile gate has" in found["detail"]
-    assert platforms["h100"].title in found["detail"]
+    assert "'fft_fft' is not among what the harness has of PyTorch's" in found["detail"]
