@@ -126,9 +126,9 @@ class Candidate:
 
     def compile(self, request: dict[str, Any], wire: Wire) -> None:
         """Run the compile gate and pass its events on as they come."""
+        from kernelarena.platforms.toolchains.cpp.extension_text import is_extension
         from kernelarena.protocol.compile import CompileJob
         from kernelarena.protocol.compile_run import run
-        from kernelarena.protocol.extension_text import is_extension
 
         job = CompileJob.model_validate(request["job"])
         folder = self.scratch / "compile"

@@ -152,5 +152,5 @@ def _own_files() -> Iterator[Path]:
     yield from sorted((_PACKAGE / "platforms" / "toolchains").glob("*.py"))
     yield from sorted(path for path in (_PACKAGE / "platforms" / "toolchains" / "cpp").rglob("*.*") if path.is_file())
     yield from sorted((_PACKAGE / "protocol").glob("compile*.py"))
-    for name in ("entry", "extension_text", "fallback", "limits", "occupancy"):
+    for name in ("entry", "fallback", "limits", "occupancy"):
         yield _PACKAGE / "protocol" / f"{name}.py"

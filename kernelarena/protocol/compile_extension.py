@@ -22,12 +22,12 @@ from kernelarena.platforms.persona.patching import Patches
 from kernelarena.platforms.toolchains.cpp.compiler import INCLUDE, RECORDER
 from kernelarena.platforms.toolchains.cpp.diagnostics import Diagnostic
 from kernelarena.platforms.toolchains.cpp.extension import Extension, Place
+from kernelarena.platforms.toolchains.cpp.extension_text import NAMES, Part, forward, gives_away, lacking, part, unit
 from kernelarena.platforms.toolchains.cpp.finding import find
 from kernelarena.platforms.toolchains.cpp.recorded import Launch, Recorder, nowhere
 from kernelarena.protocol.compile_job import CompileJob
 from kernelarena.protocol.compile_unit import BuildFailed, Emit, Refused, Unit
 from kernelarena.protocol.entry import EntryError, EntryFault, load_entry
-from kernelarena.protocol.extension_text import NAMES, Part, forward, gives_away, lacking, part, unit
 
 if TYPE_CHECKING:
     from kernelarena.platforms.persona import Persona

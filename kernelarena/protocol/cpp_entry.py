@@ -17,6 +17,7 @@ import torch
 
 from kernelarena.platforms.toolchains.cpp.compiler import INCLUDE
 from kernelarena.platforms.toolchains.cpp.entry import source
+from kernelarena.platforms.toolchains.cpp.extension_text import is_extension
 from kernelarena.platforms.toolchains.cpp.finding import find
 from kernelarena.protocol import compile_extension
 from kernelarena.protocol.compile_cpp import signature_of
@@ -25,7 +26,6 @@ from kernelarena.protocol.compile_extension import Extensions
 from kernelarena.protocol.compile_job import CompileJob
 from kernelarena.protocol.compile_unit import BuildFailed, Unit
 from kernelarena.protocol.entry import EntryError, EntryFault
-from kernelarena.protocol.extension_text import is_extension
 
 Call = Callable[[Sequence[Any]], int]
 """Calls an entry with tensors and numbers; returns zero, or an error of the runtime's."""

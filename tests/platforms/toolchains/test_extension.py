@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from kernelarena.platforms.toolchains.cpp.extension import load
-from kernelarena.protocol.extension_text import NAMES
+from kernelarena.platforms.toolchains.cpp.extension_text import NAMES
 
 RUNTIME = """\
 #pragma once

@@ -11,7 +11,7 @@ from kernelarena.platforms.toolchains.cpp.compiler import Compiler
 from kernelarena.platforms.toolchains.cpp.diagnostics import Diagnostic
 from kernelarena.spec import Kernel
 
-NAMES = Path(__file__).parents[1] / "platforms" / "toolchains" / "cpp" / "torch_names"
+NAMES = Path(__file__).parent / "torch_names"
 """Holds ``ka_torch.h``, which stands in for PyTorch's headers."""
 _FORWARDED = (
     *(f"torch/{name}.h" for name in ("extension", "torch", "types", "all", "python", "csrc/utils/pybind")),
