@@ -63,7 +63,7 @@ def test_the_shipped_tasks_are_called_as_their_folders() -> None:
     } <= set(tasks)  # fmt: skip
     assert all(source.task.id == name == Path(source.origin).name for name, source in tasks.items())
     assert len({source.task.kind for source in tasks.values()}) >= 8
-    assert all({"mc", "llm"} & set(source.task.suites) for source in tasks.values())
+    assert all(source.task.suites for source in tasks.values())
 
 
 def test_a_shipped_task_is_read_when_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
