@@ -30,8 +30,8 @@ sweep: venv  ## the shipped kernels on every chip that can be judged here
 test: venv lint  ## what a change must pass
 	$(BIN)/python -m pytest -n $(JOBS) $(PYTEST_ARGS)
 
-test-all: venv lint  ## the same, with what takes too long for every change: for the night
-	$(BIN)/python -m pytest -n $(JOBS) -m "thorough or not thorough" $(PYTEST_ARGS)
+test-all: venv lint  ## the same with all tasks, and with what takes too long for every change: for the night
+	ALL_TASKS=1 $(BIN)/python -m pytest -n $(JOBS) -m "thorough or not thorough" $(PYTEST_ARGS)
 	$(BIN)/kab-mc tasks verify --elements 4096
 
 verify: venv  ## whether the tasks' checkers can be trusted, and accept the shipped kernels every time; takes hours

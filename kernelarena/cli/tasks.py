@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from kernelarena.cli import options
+from kernelarena.cli.new_task import new
 from kernelarena.cli.page import binary, console, duration, pairs, print_json, si
 from kernelarena.cli.usage import Commands
 from kernelarena.cli.verify import verify
@@ -20,7 +21,9 @@ from kernelarena.errors import InputError, nearest
 from kernelarena.platforms import catalogue
 from kernelarena.spec import Platform, Shape, Task, TaskSource
 from kernelarena.spec.catalogue import kernel_name, kernels_of, load_tasks, select
+from kernelarena.spec.law import Law
 from kernelarena.spec.roofline import Roof, roofline
+from kernelarena.spec.task import Aspect
 
 _as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 
@@ -60,16 +63,23 @@ def list_(suite: str | None, tasks_dirs: tuple[Path, ...], as_json: bool) -> Non
 @tasks.command()
 @click.argument("name", metavar="ID")
 @click.option("--dtype", metavar="NAME", help="The dtype to count work and time for. Default: the task's first.")
+@click.option("--reference", "as_python", is_flag=True, help="Print how inputs are drawn and what is right, as Python.")
 @options.extra_folders
 @_as_json
 def show(
-    name: str, dtype: str | None, platforms_dirs: tuple[Path, ...], tasks_dirs: tuple[Path, ...], as_json: bool
+    name: str,
+    dtype: str | None,
+    as_python: bool,
+    platforms_dirs: tuple[Path, ...],
+    tasks_dirs: tuple[Path, ...],
+    as_json: bool,
 ) -> None:
     """Show one task: signature, dims, shapes, the work that each takes, and the least time for it on each chip.
 
     \b
     Example:
         kab-mc tasks show matmul --dtype bfloat16
+        kab-mc tasks show acosh --reference
     """  # noqa: D301
     known = load_tasks(tasks_dirs)
     if name not in known:
@@ -77,6 +87,9 @@ def show(
     source = known[name]
     if dtype is not None and dtype not in source.task.dtypes:
         raise InputError(f"{name} has no dtype '{dtype}'; {nearest(dtype, source.task.dtypes)}")
+    if as_python:
+        click.echo(source.reference, nl=False)
+        return
     platforms = catalogue.load(platforms_dirs).values()
     chips = [platform for platform in platforms if not _lacking(platform)]
     if as_json:
@@ -132,19 +145,17 @@ def _groups(task: Task) -> Iterator[tuple[str, tuple[dict[str, int], ...]]]:
 
 
 def _overview(chosen: list[TaskSource]) -> Group:
-    """One line a task, in 80 columns."""
+    """One line a task, in 80 columns; dtypes, of which some tasks have many, are told by ``show`` and JSON."""
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     table.add_column("id", no_wrap=True, style="bold")  # what one has to type is never cut short
     table.add_column("kind", overflow="fold")
-    table.add_column("dtypes", overflow="fold")
     table.add_column("shapes", no_wrap=True)
     table.add_column("kernels", justify="right", no_wrap=True)
     table.add_column("suites", overflow="fold")
     for source in chosen:
         task = source.task
-        dtypes = " ".join(_SHORT.get(dtype, dtype) for dtype in task.dtypes)
         shapes = f"{len(task.visible)} + {len(task.production)}"
-        cells = (task.id, task.kind.value, dtypes, shapes, str(len(kernels_of(source))), " ".join(task.suites))
+        cells = (task.id, task.kind.value, shapes, str(len(kernels_of(source))), " ".join(task.suites))
         table.add_row(*map(Text, cells))
     named = {name for source in chosen for name in source.task.suites}
     legend = ["shapes: visible + production"]
@@ -160,15 +171,14 @@ SUITES = {
 """What the suites of the shipped tasks are; a task may name others."""
 
 
-_SHORT = {"float64": "fp64", "float32": "fp32", "float16": "fp16", "bfloat16": "bf16", "float8_e4m3": "fp8"}
-"""Names that let a row stay one line; ``show`` and JSON give them in full."""
-
-
 def _page(source: TaskSource, dtype: str, platforms: Collection[Platform]) -> Group:
     task = source.task
     chips = [platform for platform in platforms if not _lacking(platform)]
     about = {
         "signature": task.signature,
+        "in place": task.in_place or "",
+        "law": "" if task.law is None else f"{task.law.name}: " + _parameters(task.law),
+        "judged by": "" if task.contract == (Aspect.VALUES,) else " and ".join(task.contract),
         "kind": task.kind.value,
         "known as": f"{task.source.name} ({task.source.suite})",
         "suites": ", ".join(f"{name} ({SUITES[name]})" if name in SUITES else name for name in task.suites),
@@ -216,6 +226,10 @@ def _left_out(platforms: Iterable[Platform]) -> Iterator[str]:
     return (f"not shown, {lacking} known: {', '.join(ids)}" for lacking, ids in names.items() if lacking)
 
 
+def _parameters(law: Law) -> str:
+    return ", ".join(f"{name} {value}" for name, value in law.parameters.items())
+
+
 def _dims(task: Task) -> Iterator[tuple[str, str]]:
     for name, dim in task.dims.items():
         multiple = f", multiples of {dim.multiple_of}" if dim.multiple_of > 1 else ""
@@ -253,3 +267,4 @@ def _times(task: Task, shapes: dict[int, Shape], chips: Sequence[Platform]) -> P
 
 
 tasks.add_command(verify)
+tasks.add_command(new)

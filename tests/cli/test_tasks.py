@@ -13,6 +13,7 @@ from kernelarena.cli.page import duration
 from kernelarena.cli.tasks import SUITES, tasks
 from kernelarena.platforms import catalogue
 from kernelarena.spec.catalogue import load_tasks
+from tests.shard import shard
 from tests.spec.test_catalogue import write
 
 TASKS = load_tasks()
@@ -69,7 +70,7 @@ def test_a_folder_of_ones_own_is_listed(tmp_path: Path) -> None:
     assert "twice" in invoke("show", "twice", "--tasks-dir", str(tmp_path)).output
 
 
-@pytest.mark.parametrize("name", sorted(TASKS))
+@pytest.mark.parametrize("name", shard(TASKS))
 def test_a_task_is_shown_within_eighty_columns(name: str) -> None:
     result = invoke("show", name)
     assert result.exit_code == 0
@@ -79,7 +80,8 @@ def test_a_task_is_shown_within_eighty_columns(name: str) -> None:
     for said in (task.title, task.work.flops, *task.dims, *task.constraints, TASKS[name].origin.split("/")[-1]):
         assert " ".join(said.split()) in text
     for chip in ("mi300", "h100"):
-        assert sum(line.split()[:1] == [chip] for line in result.output.splitlines()) == 2
+        tables = sum(line.split()[:1] == [chip] for line in result.output.splitlines())
+        assert tables == 1 + bool(task.production)
     assert "not a measurement" in text
 
 

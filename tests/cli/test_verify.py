@@ -14,7 +14,9 @@ from click.testing import CliRunner, Result
 from kernelarena.cli import run
 from kernelarena.cli.verify import verify
 from kernelarena.errors import InfraError, InputError
-from kernelarena.protocol.wrong_answers import CONTROLS
+from kernelarena.judge.task_checker import checker_of
+from kernelarena.spec.task import Kind
+from tests.shard import shard
 from tests.tasks.conftest import TASKS
 
 OP = """
@@ -38,16 +40,6 @@ REFERENCES = {
     "crash": "def reference(x):\n    import ctypes\n    ctypes.string_at(0)\n",
     "absent": "import absent_module\n\n\ndef reference(x):\n    return x\n",
 }
-INAPPLICABLE = {
-    "outputs exchanged": set(TASKS) - {"rms_norm_residual", "rotary_embedding"},
-    "half accumulation": {"add", "gelu_tanh_and_mul", "rotary_embedding", "fp8_quantise_rows"},
-    "one term short": {"add", "gelu_tanh_and_mul", "rotary_embedding", "fp8_quantise_rows"},
-    "rows shifted": {"cross_entropy"},
-    "transposed": {"cross_entropy"},
-    "last rows unwritten": {"cross_entropy"},
-    "tf32 products": set(TASKS) - {"matmul", "bmm"},
-}
-"""Ways of being wrong that a shipped task does not know: it has one output, or adds nothing up."""
 
 
 @pytest.fixture
@@ -66,26 +58,27 @@ def invoke(*arguments: object, columns: int = 80) -> Result:
     return runner.invoke(verify, [str(one) for one in arguments], standalone_mode=False)
 
 
-def test_every_shipped_task_is_sound() -> None:
-    result = invoke("--elements", 2048, "--json", *TASKS)
+def test_shipped_tasks_are_sound() -> None:
+    chosen = shard(TASKS)
+    result = invoke("--elements", 2048, "--json", *chosen)
     reports = json.loads(result.stdout)
-    assert [report["task"] for report in reports] == list(TASKS)
+    assert sorted(report["task"] for report in reports) == chosen
     assert [problem for report in reports for problem in report["problems"]] == []
     assert result.return_value == 0
     for report in reports:
+        task = TASKS[report["task"]].task
         assert report["verified"]
-        assert [found["dtype"] for found in report["dtypes"]] == list(TASKS[report["task"]].task.dtypes)
+        assert [found["dtype"] for found in report["dtypes"]] == list(task.dtypes)
         for found in report["dtypes"]:
-            assert found["trials"] >= 12
-            assert [tally["name"] for tally in found["controls"]] == [control.name for control in CONTROLS]
+            assert found["trials"] >= 8
+            assert [tally["name"] for tally in found["controls"]] == [one.name for one in checker_of(task).controls]
             for tally in found["controls"]:
                 where = f"{report['task']} {found['dtype']} {tally['name']}"
                 assert tally["passed"] == 0, where
                 if tally["tried"]:
-                    assert tally["rejected"] > 0, where
+                    assert tally["rejected"] > 0 or task.kind is Kind.CREATION, where
                     assert tally["rejected"] + tally["vacuous"] == tally["tried"], where
-                elif tally["name"] != "tf32 products" or found["dtype"] == "float32":
-                    assert report["task"] in INAPPLICABLE[tally["name"]], where
+                else:
                     assert tally["needs"], where
 
 

@@ -29,6 +29,7 @@ from kernelarena.spec.catalogue import kernels_of
 from kernelarena.spec.kernels import load_kernels
 from kernelarena.spec.platform import Budget
 from kernelarena.spec.task import Aspect
+from tests.shard import shard
 from tests.tasks.conftest import TASKS, Operator, operator
 
 AWKWARD: dict[str, list[tuple[int, ...]]] = {
@@ -102,7 +103,7 @@ def trial(kernel: Kernel, shape: Shape, folder: Path, scratch: Path, flavour: st
 
 def main(scratch: Path) -> None:
     """Run every trial of every shipped kernel."""
-    for task in TASKS.values():
+    for task in map(TASKS.__getitem__, shard(TASKS)):
         if not (places := kernels_of(task)):
             continue
         kernels, _ = load_kernels(places, tasks=set(TASKS))

@@ -13,13 +13,14 @@ from kernelarena.platforms import catalogue
 from kernelarena.spec import paths
 from kernelarena.spec.catalogue import kernels_of, shipped_kernels
 from kernelarena.spec.kernels import load_kernels
+from tests.shard import shard
 from tests.tasks.conftest import TASKS
 from tests.tasks.interpret import awkward, shapes
 
 KERNELS = {kernel.id: kernel for kernel in load_kernels(shipped_kernels(), tasks=set(TASKS))[0]}
 
 
-def test_every_kernel_is_right_on_awkward_shapes(tmp_path: Path) -> None:
+def test_kernels_are_right_on_awkward_shapes(tmp_path: Path) -> None:
     """One test for all, because the process that imports Triton as an interpreter costs seconds."""
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-m", "tests.tasks.interpret", str(tmp_path)],
@@ -31,7 +32,8 @@ def test_every_kernel_is_right_on_awkward_shapes(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr[-3000:]
     trials = [json.loads(line) for line in done.stdout.splitlines()]
-    for kernel in KERNELS.values():
+    tried = [kernel for kernel in KERNELS.values() if kernel.task in shard(TASKS)]
+    for kernel in tried:
         own = [trial for trial in trials if trial["kernel"] == kernel.id]
         assert len(own) >= len(awkward(TASKS[kernel.task].task)) > 2, kernel.id
     wrong = [f"{trial['kernel']} {trial['shape']}: {trial['detail']}" for trial in trials if not trial["passed"]]
