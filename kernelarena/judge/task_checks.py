@@ -94,6 +94,8 @@ def check_dependence(reference: Reference, task: Task, platform: Platform, shape
                 continue  # it only stands for a size or a dtype
             if name == task.in_place:
                 continue  # it may be written over as a whole
+            if task.kind is Kind.VIEW and isinstance(value, Tensor) and value.shape == before[0].shape:
+                continue  # it may only say how large the view is to be
             after = _evaluated(reference, {**inputs, name: _altered(value, others[name])})
             changed = [True] * len(before) if after is None else _differences(before, after)
             idle[name] = idle.get(name, True) and not any(changed)

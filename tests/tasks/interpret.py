@@ -44,6 +44,7 @@ AWKWARD: dict[str, list[tuple[int, ...]]] = {
     "rotary_embedding": [(1, 1, 1, 2), (7, 5, 3, 66), (9, 3, 1, 256), (67, 4, 4, 6), (3, 7, 2, 128)],
     "attention": [(1, 1, 1, 64), (2, 3, 67, 64), (1, 2, 129, 128), (1, 5, 33, 64), (3, 1, 31, 128)],
     "cumsum": [(1, 1), (3, 2053), (17, 130), (300, 7), (5, 512)],
+    "gather": [(1, 1, 1), (3, 300, 1031), (129, 40, 17), (33, 2, 9), (2, 4099, 5)],
     "fp8_quantise_rows": [(1, 1), (3, 4099), (17, 257), (37, 15), (5, 1024)],
 }
 """Sizes in the order of the dims: ones, primes, one beyond a tile, rows longer than any tile."""
