@@ -103,10 +103,19 @@ class LocalMemory:
         """Write the result of an atomic operation."""
         self._scatter(self._offsets(places, size)[0], size, self._data, values)
 
-    def barrier(self, group: int) -> None:
-        """Forget who read and wrote: from here on all of it is in order."""
+    def barrier(self, group: int, unsettled: Array) -> None:
+        """Forget who read and wrote: from here on all of it is in order.
+
+        Parameters
+        ----------
+        group
+            The workgroup in the batch.
+        unsettled
+            Those of its waves whose writes may still be on their way: these stay noted.
+        """
         start = group * self._stride
-        self._writer[start : start + self._stride] = 0
+        writer = self._writer[start : start + self._stride]
+        writer[:] = np.where(np.isin(writer, unsettled + 1), writer, 0) if len(unsettled) else 0
         self._reader[start : start + self._stride] = 0
 
     def _note_reads(self, offsets: Array, waves: Array, places: Array, size: int) -> None:
@@ -145,7 +154,7 @@ class LocalMemory:
     def _no_race(self, foreign: Array, places: Array, size: int, does: str, other: str) -> None:
         if foreign.any():
             first = int(np.flatnonzero(foreign.any(axis=1))[0])
-            words = f"{does} {_named(places[first], size)}, {other}, with no barrier between"
+            words = f"{does} {_named(places[first], size)}, {other}, with no barrier after s_waitcnt between"
             raise AccessError(FaultKind.LDS_RACE, first, words)
 
     def _check_written(self, offsets: Array, places: Array, size: int) -> None:

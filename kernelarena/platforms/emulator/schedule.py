@@ -111,7 +111,7 @@ class Scheduler:
             members = np.arange(group * each, (group + 1) * each)
             held = members[batch.waiting[members]]
             self._check_barrier(members, held)
-            batch.local.barrier(int(group))
+            batch.local.barrier(int(group), batch.waits.unsettled_writers(held) % each)
             batch.waiting[held] = False
             batch.counter[held] += 1
 

@@ -31,6 +31,7 @@ class Waits:
         self._issued = {name: np.zeros(waves, np.int64) for name in ("vmcnt", "lgkmcnt")}
         self._done = {name: np.zeros(waves, np.int64) for name in (VECTOR_MEMORY, LOCAL, SCALAR_MEMORY)}
         self.due: dict[int, tuple[str, Array]] = {}
+        self._local_writes = np.zeros(waves, np.int64)
 
     def issue(self, group: Group, queue: str, registers: tuple[int, ...]) -> None:
         """Count an access, whose registers are there when it is done."""
@@ -43,6 +44,19 @@ class Waits:
             turns[group.take] = issued[group.take]
             self.due[register] = (queue, turns)
             self._doubtful.add(register)
+
+    def issue_local_write(self, group: Group) -> None:
+        """Count a write to local memory out of registers."""
+        self.issue(group, LOCAL, ())
+        self._local_writes[group.take] = self._issued[LOCAL][group.take]
+
+    def unsettled_writers(self, waves: Array) -> Array:
+        """Return which of some waves have written to local memory and not waited for the last of it.
+
+        Writes past the registers are not among them: pipelines have several on their way, and wait for the oldest.
+        """
+        found: Array = waves[self._local_writes[waves] > self._done[LOCAL][waves]]
+        return found
 
     def settle(self, group: Group, counter: str, left: int) -> set[int]:
         """Take note of a wait until ``left`` accesses are outstanding; return the registers that are now free."""

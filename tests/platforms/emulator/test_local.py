@@ -28,7 +28,14 @@ def test_an_exchange_without_one_is_a_race():
     found = fault(FaultKind.LDS_RACE, exchange(""), np.zeros(128, np.int32), block=128, lds=512)
     assert found.instruction == "ds_read_b32 v1, v4"
     assert str(found.place) == "kernel.py:9"
-    assert "which another wave has written, with no barrier between" in found.words
+    assert "which another wave has written, with no barrier after s_waitcnt between" in found.words
+
+
+def test_a_barrier_does_not_help_a_write_that_was_not_waited_for():
+    found = fault(FaultKind.LDS_RACE, exchange("s_barrier\n"), np.zeros(128, np.int32), block=128, lds=512)
+    assert found.instruction == "ds_read_b32 v1, v4"
+    later = exchange("s_barrier\n" + BARRIER)
+    run(later, np.zeros(128, np.int32), block=128, lds=512)
 
 
 def test_within_one_wave_there_is_no_race():

@@ -124,7 +124,7 @@ def _write(statement: Statement, width: Width, offsets: list[int]) -> Instructio
             if not batch.examiner.doubtful.isdisjoint(range(first, first + width.registers)):
                 undefined = transfer.gather_registers(batch.examiner.view(group), first, width.registers)
                 transfer.store(batch.local.undefine, places, width.taken(undefined), group.exec, width.size)
-        batch.waits.issue(group, LOCAL, ())
+        batch.waits.issue_local_write(group)
 
     sources = [number for first in data for number in range(first, first + width.registers)]
     return Instruction(statement, "lds", None, (address, *sources), (), vital([address]), write)
