@@ -81,6 +81,8 @@ def launch(
     ------
     Fault
         At the first thing that the kernel does wrong. What it has written until then stays.
+    Unsupported
+        If it does with an instruction what is not modelled, and the text could not tell: a few read whole waves.
     InputError
         If the launch does not fit the kernel.
     """
