@@ -181,7 +181,7 @@ def _preload() -> None:
     from kernelarena.judge import candidate  # noqa: F401
     from kernelarena.judge.integrity.guard import prepare
     from kernelarena.platforms.emulator.instructions import lookup
-    from kernelarena.platforms.persona import capture, driver, execution, torch_face, triton_face  # noqa: F401
+    from kernelarena.platforms.persona import capture, driver, executor, torch_face, triton_face  # noqa: F401
     from kernelarena.protocol import compile_run  # noqa: F401
 
     lookup("", "")  # its tables are read when they are first asked

@@ -111,7 +111,7 @@ def execution(platform: Platform, scratch: Path) -> Iterator[Observer]:
     chip = facts(platform)
 
     from kernelarena.platforms.persona.driver import PersonaDriver
-    from kernelarena.platforms.persona.execution import Executor
+    from kernelarena.platforms.persona.executor import Executor
     from kernelarena.platforms.persona.ledger import Ledger
     from kernelarena.platforms.persona.observer import Observer
     from kernelarena.platforms.persona.provenance import Provenance

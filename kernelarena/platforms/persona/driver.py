@@ -14,7 +14,7 @@ from kernelarena.platforms.persona.facts import PersonaFacts
 
 if TYPE_CHECKING:
     from kernelarena.platforms.persona.capture import Recorder
-    from kernelarena.platforms.persona.execution import Executor
+    from kernelarena.platforms.persona.executor import Executor
 
 _MILLISECONDS = 1.0  # of any tuning configuration: a constant, so that the choice is the same every time
 

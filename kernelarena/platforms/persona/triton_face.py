@@ -19,7 +19,7 @@ from kernelarena.platforms.persona.traffic import Meter
 if TYPE_CHECKING:
     from kernelarena.platforms.persona.capture import Recorder
     from kernelarena.platforms.persona.driver import PersonaDriver
-    from kernelarena.platforms.persona.execution import Executor
+    from kernelarena.platforms.persona.executor import Executor
     from kernelarena.platforms.persona.observer import Interpreted, Observer
 
 

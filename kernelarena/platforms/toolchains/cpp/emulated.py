@@ -9,7 +9,7 @@ from pathlib import Path
 import torch
 
 from kernelarena.platforms.emulator import Program
-from kernelarena.platforms.persona.execution import run
+from kernelarena.platforms.persona.executor import run
 from kernelarena.platforms.persona.facts import PersonaFacts
 from kernelarena.platforms.persona.observer import Observer
 from kernelarena.platforms.toolchains.cpp.entry import EXPORTED
