@@ -153,3 +153,13 @@ def test_no_ratios(values):
         _bootstrap.over_tasks(_bootstrap.median, np.array(values), np.array(["t"] * len(values), dtype=object))
     with pytest.raises(ValueError, match="a confidence is between 0 and 1"):
         _bootstrap.over_tasks(_bootstrap.median, np.ones(1), np.array(["t"], dtype=object), confidence=1.0)
+
+
+def test_what_only_looks_at_memory_otherwise_is_in_no_figure_of_speed():
+    cells = frame(
+        {"kernel": "a", "platform": "p", "speedup": 2.0, "has_speed": True},
+        {"kernel": "view", "platform": "p", "has_speed": False},
+    )
+    (row,) = fast_p(cells, [1.0]).to_dict("records")
+    assert (row["fast"], row["total"], row["untimed"]) == (1, 1, 0)
+    assert speedups(cells)["judged"].tolist() == [1]
