@@ -3,7 +3,8 @@
 The contract between a table and the machine that runs it
 ---------------------------------------------------------
 An entry names a mnemonic without its encoding (``v_add_f32`` stands for ``_e32``, ``_e64``, ``_dpp`` and ``_sdwa``), a
-signature, and a function::
+signature, and a function (``vector``, ``scalar`` and ``matrix`` are
+:mod:`~kernelarena.platforms.emulator.instructions.registry`'s)::
 
     @vector("v_fma_f32", "f32 f32 f32 -> f32")
     def fma(a, b, c): ...
@@ -56,6 +57,6 @@ and a modifier that the function has no parameter for is unsupported.
 Floating exceptions never raise: the machine runs under ``numpy.errstate(all="ignore")``.
 """
 
-from kernelarena.platforms.emulator.instructions.registry import lookup, matrix, mnemonics, scalar, vector
+from kernelarena.platforms.emulator.instructions.registry import lookup, mnemonics
 
-__all__ = ["lookup", "matrix", "mnemonics", "scalar", "vector"]
+__all__ = ["lookup", "mnemonics"]
