@@ -148,9 +148,9 @@ def _filled(function, like, size, at, columns=None):
     y = torch.empty(size, dtype=like.dtype, device=like.device)
     N = size[-1] if columns is None else columns
     M = y.numel() // max(N, 1)
-    # The tile keeps 2048 elements whatever the row length; few distinct tiles mean few compilations.
-    block_n = 1024 if N > 128 else 128 if N > 8 else 8
-    block_m = 2048 // block_n
+    # The tile keeps 1024 elements whatever the row length; few distinct tiles mean few compilations.
+    block_n = 512 if N > 128 else 128 if N > 8 else 8
+    block_m = 1024 // block_n
     grid = (triton.cdiv(M, block_m) * triton.cdiv(N, block_n),)
     gather_kernel[grid](y, M, N, at, FUNCTION=function, BLOCK_M=block_m, BLOCK_N=block_n, num_warps=4)
     return y
