@@ -68,7 +68,7 @@ class Rig:
         """Start a process that has loaded a kernel, and end it afterwards."""
         kernel = known.kernel(self.language)
         with Session(self._zygote, kernel, _QUOTA) as session:
-            load(session, kernel, self.bench.venue, self._sweep)
+            load(session, kernel, known.task, self.bench.venue, self._sweep)
             yield Inspector(session, kernel, known.task, self._sweep.deadlines.call)
 
     def problems(self, known: Known, shape: Shape) -> Sequence[Problem]:
