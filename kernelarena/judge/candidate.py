@@ -186,7 +186,7 @@ class Candidate:
                 if "job" not in request
                 else self._built_entry(request["job"])
             )
-            self.entry = answering_in_place(entry, request["in_place"])
+            self.entry = answering_in_place(entry, request.get("in_place"))
         except EntryError as error:
             show(error)
             fault = {"fault": error.fault.value, "message": str(error), "file": error.file, "line": error.line}
@@ -232,7 +232,7 @@ class Candidate:
             # The same objects for the same addresses: whoever goes by id() then meets other values under it.
             self._arguments = [self._argument(item, inputs.bytes) for item in request["arguments"]]
         arguments = self._arguments
-        self._expect(request["outputs"])
+        self._expect(request.get("outputs", ()))
         late = self._late()
         try:
             given = [argument for argument in arguments if isinstance(argument, torch.Tensor)]
@@ -283,7 +283,7 @@ class Candidate:
         ]
         places = [[self._argument(item, window.bytes) for item in request["arguments"]] for window in windows]
         self._returned, self._inputs, self._outputs = (), None, None
-        self._expect(request["outputs"])
+        self._expect(request.get("outputs", ()))
         self._rehearsal = Rehearsal(
             self._stage, self.entry, places, windows, exchange.attach(outputs, ()), request["returned"]
         )

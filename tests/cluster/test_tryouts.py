@@ -8,13 +8,13 @@ import time
 import pytest
 
 from kernelarena.cluster import tryouts as module
-from kernelarena.cluster import watchdog
 from kernelarena.cluster.cell import Cell
 from kernelarena.cluster.tryouts import Tryouts
 from kernelarena.errors import InfraError, InputError
 from kernelarena.spec import Sweep
 from kernelarena.spec.catalogue import load_tasks
 from tests.cluster import samples
+from tests.processes import gone
 
 INPUTS = "def inputs(shape, rng):\n    return {'x': rng.tensor(shape['M'], shape['N'])}\n"
 SOUND = "def reference(x):\n    return x.softmax(-1)\n"
@@ -91,7 +91,7 @@ def test_leaving_early_waits_for_nobody(tmp_path):
     with Tryouts(cells(sleeps=source + INPUTS + SOUND), Sweep()):
         while not (note.exists() and note.read_text()):
             time.sleep(0.02)
-    assert int(note.read_text()) not in watchdog.table()
+    assert gone(int(note.read_text()))
 
 
 def test_what_tries_tasks_may_not_start():
