@@ -7,12 +7,13 @@ import os
 import stat
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import IO, Any
 
 import torch
 
+from kernelarena.platforms.persona.launches import Launches
 from kernelarena.platforms.persona.ledger import Ledger
 from kernelarena.platforms.persona.observer import Observer
 from kernelarena.platforms.persona.source import line_of, place_of
@@ -24,8 +25,8 @@ _LOG_LIMIT = 4000  # characters of compiler output kept with a failure
 _TEXT_LIMIT = 2000
 
 
-class Recorder:
-    """Numbers specialisations, follows each from compilation to its launches, and tells as it goes.
+class Recorder(Launches):
+    """Tells of what is compiled and launched, as it happens.
 
     Parameters
     ----------
@@ -38,25 +39,14 @@ class Recorder:
     """
 
     def __init__(self, emit: Emit, folder: Path, ledger: Ledger, observer: Observer) -> None:
-        self.ledger = ledger
+        super().__init__(ledger)
         self._emit = emit
         self._folder = folder
         self._observer = observer
-        self._tuning = 0
         self._compiled = 0
-        self._needs: dict[bytes, Needs] = {}
         self._told: set[tuple[int, bool]] = set()
         self.counts: dict[int, int] = {}
         self.last_loaded: int | None = None
-
-    @contextlib.contextmanager
-    def tuning(self) -> Iterator[None]:
-        """Take what is compiled and launched within for an autotuner's trial."""
-        self._tuning += 1
-        try:
-            yield
-        finally:
-            self._tuning -= 1
 
     def compiling(self, compile_: Callable[..., Any]) -> Callable[..., Any]:
         """Wrap Triton's ``compile`` so that every compilation is told of."""
@@ -107,23 +97,10 @@ class Recorder:
 
         return recorded
 
-    def needs_of(self, binary: bytes) -> Needs:
-        """Return what a binary that was just compiled needs."""
-        return self._needs.get(binary, Needs())
-
     def loading(self, source: Any) -> int:
-        """Note that a specialisation is about to be loaded, and return its number.
-
-        Raises
-        ------
-        NotImplementedError
-            If it was not compiled from source.
-        """
-        number: int | None = getattr(source, "_persona_number", None)
-        if number is None:
-            raise NotImplementedError("launching a binary that was not compiled from Triton source is not supported")
-        self.last_loaded = number
-        return number
+        """Remember which was loaded last: what fails next is its fault."""
+        self.last_loaded = super().loading(source)
+        return self.last_loaded
 
     def launched(
         self,

@@ -6,7 +6,6 @@ emulator finds them at their own addresses.
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -16,16 +15,17 @@ import torch
 from kernelarena.platforms.emulator import Memory, Program, launch, load
 from kernelarena.platforms.emulator.fault import Unsupported
 from kernelarena.platforms.emulator.lanes import Array
+from kernelarena.platforms.persona.launches import Launches
 from kernelarena.platforms.persona.observer import Observer
 from kernelarena.platforms.persona.traffic import Traffic
-from kernelarena.platforms.toolchains.artefact import Needs, read_amdgcn
+from kernelarena.platforms.toolchains.artefact import read_amdgcn
 
 _TEXT = "amdgcn"
 """What Triton calls the assembly text of the chips that there is an emulator of."""
 
 
-class Executor:
-    """Follows each specialisation from its compilation to its launches, and has those run.
+class Executor(Launches):
+    """Has launches run.
 
     Parameters
     ----------
@@ -34,21 +34,10 @@ class Executor:
     """
 
     def __init__(self, observer: Observer) -> None:
-        self.ledger = observer.ledger
+        super().__init__(observer.ledger)
         self._observer = observer
-        self._tuning = 0
         self._made: list[Any] = []
         self._programs: dict[int, Program] = {}
-        self._needs: dict[bytes, Needs] = {}
-
-    @contextlib.contextmanager
-    def tuning(self) -> Iterator[None]:
-        """Leave out the launches within: they are an autotuner's, and take the same time whatever they do."""
-        self._tuning += 1
-        try:
-            yield
-        finally:
-            self._tuning -= 1
 
     def compiling(self, compile_: Callable[..., Any]) -> Callable[..., Any]:
         """Wrap Triton's ``compile`` so that what it makes can be run."""
@@ -61,23 +50,6 @@ class Executor:
             return made
 
         return kept
-
-    def needs_of(self, binary: bytes) -> Needs:
-        """Return what a binary that was just compiled needs."""
-        return self._needs.get(binary, Needs())
-
-    def loading(self, source: Any) -> int:
-        """Return the number of a specialisation that is about to be loaded.
-
-        Raises
-        ------
-        NotImplementedError
-            If it was not compiled from source.
-        """
-        number: int | None = getattr(source, "_persona_number", None)
-        if number is None:
-            raise NotImplementedError("launching a binary that was not compiled from Triton source is not supported")
-        return number
 
     def launched(
         self, number: int, grid: tuple[int, int, int], tensors: Sequence[torch.Tensor], arguments: Sequence[Any]
@@ -102,7 +74,7 @@ class Executor:
         kernelarena.platforms.emulator.fault.Unsupported
             If it holds what the emulator does not know.
         """
-        if self._tuning:
+        if self._tuning:  # an autotuner's trials all take the same time here, whatever they do
             return
         made = self._made[number]
         program = self._programs.get(number)
