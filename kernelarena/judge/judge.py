@@ -114,36 +114,29 @@ class Judge:
         def forks(mode: Mode, devices: tuple[str, ...] = ()) -> Callable[[], Zygote]:
             return lambda: self._zygote(mode, devices)
 
+        here, emulated = (kind in available.evidence for kind in (Evidence.MEASURED, Evidence.EMULATED))
+        compiled: dict[str, Any] = {"status": Status.SKIPPED}
+        built: Built = {}
         if kernel.language.is_cpp:
             compiled = judge_cpp(forks(Mode.COMPILE), kernel, task, platform, sweep, available)
             if compiled["status"] in (Status.SKIPPED, Status.INFRA):  # it cannot be built, for no fault of its own
                 return compiled
-            if Evidence.MEASURED not in available.evidence or not buildable(kernel, platform):
-                if Evidence.EMULATED not in available.evidence:
-                    return compiled
-                zygote, problems = forks(Mode.COMPILE), self._problems_of(platform)
-                return emulate_built(zygote, problems, kernel, task, sweep, hidden_seed, compiled, {})
-            bench = self._bench(platform)
-            return measure(forks(Mode.COMPILE, bench.paths), bench, kernel, task, sweep, hidden_seed, compiled, {})
-        emulated = Evidence.EMULATED in available.evidence
-        if emulated and Evidence.COMPILED not in available.evidence:  # there is nothing to compile for
+            here = here and buildable(kernel, platform)
+        elif emulated and Evidence.COMPILED not in available.evidence:  # there is nothing to compile for
             return emulate(forks(Mode.INTERPRET), self._problems_of(platform), kernel, task, sweep, hidden_seed)
-        if not available.evidence:
+        elif not available.evidence:
             return {"status": Status.SKIPPED, "reason": Reason.DEVICE_UNAVAILABLE, "detail": available.why_not}
-        compiled = {"status": Status.SKIPPED}
-        built: Built = {}
-        here = Evidence.MEASURED in available.evidence
-        if Evidence.COMPILED in available.evidence:
+        elif Evidence.COMPILED in available.evidence:
             keep = here or emulated
             compiled, built = compile_gate(forks(Mode.COMPILE), kernel, task, platform, sweep, keep=keep)
-        if emulated and not here:
+        if here:
+            bench = self._bench(platform)
+            on_device = forks(Mode.COMPILE, bench.paths)
+            return measure(on_device, bench, kernel, task, sweep, hidden_seed, compiled, built)
+        if emulated:
             problems = self._problems_of(platform)
             return emulate_built(forks(Mode.COMPILE), problems, kernel, task, sweep, hidden_seed, compiled, built)
-        if not here:
-            return compiled
-        bench = self._bench(platform)
-        on_device = forks(Mode.COMPILE, bench.paths)
-        return measure(on_device, bench, kernel, task, sweep, hidden_seed, compiled, built)
+        return compiled
 
     def _bench(self, platform: Platform) -> Bench:
         bench = self._benches.get(platform.id)

@@ -112,16 +112,12 @@ def execution(platform: Platform, scratch: Path) -> Iterator[Observer]:
 
     from kernelarena.platforms.persona.driver import PersonaDriver
     from kernelarena.platforms.persona.executor import Executor
-    from kernelarena.platforms.persona.ledger import Ledger
-    from kernelarena.platforms.persona.observer import Observer
-    from kernelarena.platforms.persona.provenance import Provenance
     from kernelarena.platforms.persona.torch_face import torch_face
     from kernelarena.platforms.persona.triton_face import triton_face
 
-    ledger = Ledger()
-    observer = Observer(ledger, real=True, provenance=Provenance(ledger))
+    observer = _observer()
     executor = Executor(observer)
-    with triton_face(PersonaDriver(chip, executor), executor, scratch), torch_face(chip, ledger, observer):
+    with triton_face(PersonaDriver(chip, executor), executor, scratch), torch_face(chip, observer.ledger, observer):
         yield observer
 
 
@@ -149,18 +145,24 @@ def emulation(platform: Platform, scratch: Path) -> Iterator[Observer]:
 
     from kernelarena.platforms.persona.arithmetic import mended_arithmetic
     from kernelarena.platforms.persona.driver import PersonaDriver
-    from kernelarena.platforms.persona.ledger import Ledger
-    from kernelarena.platforms.persona.observer import Observer
-    from kernelarena.platforms.persona.provenance import Provenance
     from kernelarena.platforms.persona.torch_face import torch_face
     from kernelarena.platforms.persona.triton_face import interpreter_face, triton_face
 
-    ledger = Ledger()
-    observer = Observer(ledger, real=True, provenance=Provenance(ledger))
+    observer = _observer()
     with (
         triton_face(PersonaDriver(chip, None), None, scratch),
         interpreter_face(observer),
         mended_arithmetic(),
-        torch_face(chip, ledger, observer),
+        torch_face(chip, observer.ledger, observer),
     ):
         yield observer
+
+
+def _observer() -> Observer:
+    """Return an observer of a process in whose memory launches take place."""
+    from kernelarena.platforms.persona.ledger import Ledger
+    from kernelarena.platforms.persona.observer import Observer
+    from kernelarena.platforms.persona.provenance import Provenance
+
+    ledger = Ledger()
+    return Observer(ledger, real=True, provenance=Provenance(ledger))
