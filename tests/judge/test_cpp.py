@@ -55,6 +55,7 @@ template <int N, int M> struct Deep {
 template <int M> struct Deep<0, M> { static constexpr long value = M; };
 constexpr long all = Deep<24, 1>::value;
 """
+BY_LABEL = "cooperative_groups::labeled_partition(cooperative_groups::coalesced_threads(), 1);"
 ERRORS = "\n".join(f"int wrong_{index} = nothing_{index};" for index in range(10_000))
 
 
@@ -317,6 +318,12 @@ def test_cuda_is_translated_for_who_has_hip(judged):
             "'hipsparselt/hipsparselt.h', which a header of CUDA's is",
             "cusparseLt",
             id="library",
+        ),
+        pytest.param(
+            (INCLUDED, f"{INCLUDED}\n#include <cooperative_groups.h>\n__device__ void f() {{ {BY_LABEL} }}"),
+            "'labeled_partition' is not carried over from CUDA to HIP",
+            "labeled_partition",
+            id="group",
         ),
         pytest.param(
             (STORE, 'asm volatile("cp.async.commit_group;");'), "inline assembly of another chip", "cp.async", id="ptx"

@@ -126,6 +126,22 @@ def test_what_a_chips_compiler_does_not_see_is_no_fault_there(guard, platforms):
     assert [finding.platforms for finding in findings] == ([platforms] if platforms else [])
 
 
+@pytest.mark.parametrize(
+    ("qualifier", "platforms"),
+    [
+        ("__device__", (*HIP, "rtx4090")),
+        ("__host__ __device__", (*HIP, "a100", "rtx4090")),
+        ("", (*HIP, "a100", "rtx4090")),
+    ],
+)
+def test_code_for_the_device_is_what_the_pass_for_the_device_sees(qualifier, platforms):
+    """The host's pass has no architecture, and makes nothing of a function for the device alone."""
+    guard = "#if !defined(__CUDA_ARCH__) || (__CUDA_ARCH__ != 800)"
+    text = f"{qualifier} void f() {{\n{guard}\n  cooperative_groups::this_cluster();\n#endif\n}}"
+    (finding,) = found(text)
+    assert set(finding.platforms) == set(platforms)
+
+
 def test_branches_that_hold_half_a_statement_each():
     text = """__device__ void f(float* x, int n) {
   if (n == 1) {
@@ -318,6 +334,87 @@ def test_warps_that_are_counted_before_it_is_known_how_wide_they_are(size, width
     assert [(finding.rule, finding.line, finding.platforms) for finding in findings] == (
         [("warps-per-block", 7, platforms)] if platforms else []
     )
+
+
+GROUPS = "namespace cg = cooperative_groups;\n"
+TILE = "auto tile = cg::tiled_partition<{}>(cg::this_thread_block());"
+
+
+@pytest.mark.parametrize(
+    ("head", "body", "platforms"),
+    [
+        (GROUPS, "x[0] = cg::reduce(tile, x[0], cg::plus<float>());", HIP),
+        ("namespace g = ::cooperative_groups;\n", "g::memcpy_async(block, x, y, 16);", HIP),
+        ("", "cooperative_groups::wait(block);", HIP),
+        ("using namespace cooperative_groups;\n", "auto same = labeled_partition(coalesced_threads(), y[0]);", HIP),
+        (GROUPS, "cg::cluster_group c = cg::this_cluster();", (*HIP, "a100", "rtx4090")),
+        ("", "cooperative_groups::thread_block_tile<64>* tile = 0;", ("rx7900",)),
+        (GROUPS, TILE.format(64), ("rx7900",)),
+        ("constexpr int N = 128;\n" + GROUPS, TILE.format("N"), HIP),
+        (GROUPS, TILE.format(32), ()),
+        (GROUPS, TILE.format("n"), ()),
+        (GROUPS, "auto half = cg::binary_partition(cg::coalesced_threads(), y[0] > 0); cg::sync(cg::this_grid());", ()),
+        ("namespace cg = other;\n", "x[0] = cg::reduce(x, y); x[1] = std::reduce(x, x + 1); wait(y);", ()),
+        ("using namespace cooperative_groups;\nvoid reduce(float*);\nvoid reduce(float*) {}\n", "reduce(x);", ()),
+        (GROUPS, "\n#ifndef USE_ROCM\nx[0] = cg::reduce(tile, x[0], cg::plus<float>());\n#endif\n", ()),
+    ],
+)
+def test_groups_of_threads_that_a_header_does_not_have(head, body, platforms):
+    findings = found(head + KERNEL.format(body))
+    assert {finding.rule for finding in findings} <= {"cooperative-groups"}
+    assert [set(finding.platforms) for finding in findings] == ([set(platforms)] if platforms else [])
+
+
+CUDA = ("a100", "b200", "h100", "h200", "rtx4090")
+EVERYWHERE = tuple(platform.id for platform in PLATFORMS)
+SHARED = "__shared__ {} float s[1024]; int t = threadIdx.x; "
+HELPER = """__device__ void fold(volatile float* s, int t) { s[t] += s[t + 32]; s[t] += s[t + 16]; }
+__global__ void sum(float* x) { extern __shared__ float s[]; if (threadIdx.x < N) fold(s, threadIdx.x); }
+"""
+VOLATILE = SHARED.format("volatile")
+
+
+@pytest.mark.parametrize(
+    ("text", "platforms"),
+    [
+        (KERNEL.format(VOLATILE + "if (t < 32) { s[t] += s[t + 32]; s[t] += s[t + 16]; }"), CUDA),
+        (KERNEL.format(VOLATILE + "if (t <= 31) { s[t] = max(s[t], s[t + 16]); s[t] = max(s[t], s[t + 8]); }"), CUDA),
+        (KERNEL.format(VOLATILE + "if (t < 64) { s[t] += s[t + 64]; s[t] += s[t + 32]; }"), (*CUDA, "rx7900")),
+        (KERNEL.format(VOLATILE + "if (t < 32) for (int n = 32; n > 0; n >>= 1) s[t] += s[t + n];"), CUDA),
+        (KERNEL.format(VOLATILE + "for (int n = warpSize / 2; n > 0; n /= 2) s[t] += s[t + n];"), CUDA),
+        (KERNEL.format(VOLATILE + "if (y[0] > 32) s[t] += s[t + 16]; if (y[0] > 16) s[t] += s[t + 8];"), CUDA),
+        (KERNEL.format(SHARED.format("") + "if (t < 32) { s[t] += s[t + 32]; s[t] += s[t + 16]; }"), EVERYWHERE),
+        (HELPER.replace("N", "32"), CUDA),
+        (HELPER.replace("N", "64"), (*CUDA, "rx7900")),
+        ("__device__ void f(float* g, int i) { volatile float* v = g; v[i] += v[i ^ 2]; v[i] += v[i ^ 1]; }", CUDA),
+    ],
+)
+def test_lanes_that_trust_to_run_in_lock_step(text, platforms):
+    findings = found(text)
+    assert [(finding.rule, set(finding.platforms)) for finding in findings] == [("warp-synchronous", set(platforms))]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "if (t < 32) { s[t] += s[t + 32]; __syncwarp(); s[t] += s[t + 16]; }",
+        "if (t < 32) { s[t] += s[t + 32]; tile.sync(); s[t] += s[t + 16]; }",
+        'if (t < 32) { s[t] += s[t + 32]; asm volatile(""); s[t] += s[t + 16]; }',
+        "if (t < 32) { s[t] += s[t + 32]; BARRIER s[t] += s[t + 16]; }",
+        "for (int n = 32; n > 0; n /= 2) { if (t < n) s[t] += s[t + n]; __syncthreads(); }",
+        "if (t < 32) { s[t] += s[t + 32]; s[t] += s[t + 64]; s[t] += s[t + 96]; }",
+        "s[t] += s[t + 256]; s[t] += s[t + 512];",
+        "if (t < 32) s[t] += s[t + 16]; else s[t] += s[t + 8];",
+        "if (t < 32) { s[t] += s[t + 32]; u[t] += u[t + 16]; }",
+        "if (t < 32) { x[t] += x[t + 32]; x[t] += x[t + 16]; }",
+        "if (t == 0) for (int i = 0; i < 31; i++) { s[i] += s[i + 1]; s[i] += s[i + 2]; }",
+        "float v = s[t] + s[t + 32]; v += s[t + 16];",
+    ],
+)
+@pytest.mark.parametrize("qualifier", ["volatile", ""])
+def test_steps_that_something_orders_or_that_read_no_other_lanes_work(body, qualifier):
+    """Nor what a single thread does, nor what is not shared."""
+    assert rules(KERNEL.format(SHARED.format(qualifier) + "__shared__ float u[64]; " + body)) == []
 
 
 def test_textures_by_chip():

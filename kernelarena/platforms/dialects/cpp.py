@@ -9,6 +9,7 @@ Block Clusters" and "Programmatic Dependent Launch".
 from __future__ import annotations
 
 from kernelarena.platforms.dialects.where import AMD, NVIDIA, Construct, Where
+from kernelarena.spec import Platform
 
 _NVIDIA, _AMD = (Where(NVIDIA),), (Where(AMD),)
 _CLUSTERS = (Where(NVIDIA, ("sm_90", "sm_100")),)
@@ -79,12 +80,6 @@ CALLS = (
         "__builtin_amdgcn_s_sleep() behind #ifdef, or a plain loop",
     ),
     Construct(
-        "clusters of blocks",
-        ("this_cluster", "cooperative_groups::this_cluster", "cg::this_cluster"),
-        _CLUSTERS,
-        "blocks that share nothing, or a path of its own behind #ifdef",
-    ),
-    Construct(
         "programmatic dependent launch",
         ("cudaGridDependencySynchronize", "cudaTriggerProgrammaticLaunchCompletion"),
         _CLUSTERS,
@@ -115,6 +110,67 @@ CALLS = (
 )
 """By the name that is called, without template arguments. Where a file defines a function of that name it is not
 meant."""
+
+GROUPS = (
+    Construct(
+        "a reduction or scan by a group, which HIP does not have",
+        (
+            "reduce",
+            "reduce_store_async",
+            "reduce_update_async",
+            "inclusive_scan",
+            "inclusive_scan_update",
+            "exclusive_scan",
+            "exclusive_scan_update",
+        ),
+        _NVIDIA,
+        "a loop of the tile's own shuffles: for (int o = tile.size() / 2; o > 0; o /= 2) v += tile.shfl_down(v, o)",
+    ),
+    Construct(
+        "an asynchronous copy by a group, which HIP does not have",
+        ("memcpy_async", "wait", "wait_prior"),
+        _NVIDIA,
+        "plain loads and stores by the threads of the group, and group.sync()",
+    ),
+    Construct(
+        "a partition by label, which HIP does not have",
+        ("labeled_partition",),
+        _NVIDIA,
+        "tiled_partition where labels are contiguous, or a ballot for each label",
+    ),
+    Construct(
+        "a call by one thread that the hardware picks, which HIP does not have",
+        ("invoke_one", "invoke_one_broadcast"),
+        _NVIDIA,
+        "if (group.thread_rank() == 0), and group.shfl(v, 0) to tell the others",
+    ),
+    Construct(
+        "memory for tiles of several warps, which HIP does not have",
+        ("block_tile_memory",),
+        _NVIDIA,
+        "tiles within a warp, and shared memory between them",
+    ),
+    Construct(
+        "a cluster of blocks",
+        ("cluster_group", "this_cluster"),
+        _CLUSTERS,
+        "blocks that share nothing, or a path of its own behind #ifdef",
+    ),
+)
+"""By the name in the namespace of cooperative groups. What is not here is in HIP's header too (HIP documentation,
+"Cooperative groups"; ``amd_hip_cooperative_groups.h`` of ROCm 6: thread blocks, grids, tiles, coalesced groups)."""
+GROUPS_NAMESPACE = "cooperative_groups"
+TILES = frozenset({"tiled_partition", "thread_block_tile"})
+"""Names in it whose first template argument is how many threads make a tile."""
+_TILES_OF_SEVERAL_WARPS = Where(NVIDIA)
+
+
+def takes_tile(platform: Platform, threads: int) -> bool:
+    """Return whether a tile of a size that is known at compile time may be made, as far as is known."""
+    if platform.limits is None or not _TILES_OF_SEVERAL_WARPS.lacks(platform):
+        return True
+    return threads <= platform.limits.warp_size
+
 
 LAUNCH_BY_DEVICE = Construct(
     "launches a kernel from a kernel",

@@ -7,6 +7,7 @@ masks and results.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from kernelarena.platforms.dialects.where import AMD, NVIDIA
@@ -72,3 +73,10 @@ WIDTHS = frozenset({"warpSize", "__AMDGCN_WAVEFRONT_SIZE", "__AMDGCN_WAVEFRONT_S
 
 THREADS = frozenset({"threadIdx", "hipThreadIdx_x", "thread_rank"})
 """Names from which a thread's index comes."""
+
+LOCK_STEP = frozenset({AMD})
+"""Backends the lanes of whose warps execute each instruction together, so that what one stores another may load by the
+next (AMD CDNA and RDNA ISA guides, "Program Organization"). NVIDIA's have a program counter each since compute
+capability 7.0 (CUDA C++ Programming Guide, "Independent Thread Scheduling")."""
+ORDERS = re.compile(r"sync|barrier|fence|wait", re.IGNORECASE)
+"""What the names of functions that order memory or threads have in them, of either vendor and of most libraries."""

@@ -142,7 +142,7 @@ class Constants:
         kind = node.type
         if kind == "number_literal":
             return _literal(node)
-        if kind in ("identifier", "field_identifier"):
+        if kind in ("identifier", "field_identifier", "type_identifier"):  # the last: as a template's argument
             return self._named(node, platform, defaults, depth)
         if kind == "parenthesized_expression":
             return fold(node.named_children[0]) if node.named_children else None

@@ -84,7 +84,7 @@ class Lanes:
     def _reach(self, offset: Node, call: Node) -> bool | None:
         """Return whether the offsets of a loop of shuffles end at the whole warp, or at half of 32; None if neither."""
         loop = next((each for each in self._unit.ancestors(call) if each.type == "for_statement"), None)
-        start = _start(loop, text(offset)) if loop is not None else None
+        start = start_of(loop, text(offset)) if loop is not None else None
         if loop is None or start is None:
             return None
         whole = self._is_whole(start, 2)
@@ -111,7 +111,11 @@ class Lanes:
         if left is None or right is None or function is None or operator not in ("%", "&", "/", ">>"):
             return
         whole = self._group_of(operator, right)
-        if whole is None or not self._is_thread(left) or not self._unit.is_live(node, self._platform):
+        if (
+            whole is None
+            or not is_of_thread(self._unit, left, self._platform)
+            or not self._unit.is_live(node, self._platform)
+        ):
             return
         grouping = Grouping(node, whole)
         if operator in ("%", "&"):
@@ -129,13 +133,6 @@ class Lanes:
             return None
         size = number.value + 1 if operator == "&" else 1 << min(number.value, 16)
         return {self._width: True, HABIT: False}.get(size)
-
-    def _is_thread(self, node: Node) -> bool:
-        if mentions(node, THREADS):
-            return True
-        names = [each for each in walk(node) if each.type == "identifier"]
-        values = [self._unit.constants.definition(name, self._platform) for name in names[:4]]
-        return any(value is not None and mentions(value, THREADS) for value in values)
 
     def _singles_out(self, index: Node, function: Function) -> bool:
         """Return whether the place in a group is compared with that of its first lane."""
@@ -157,7 +154,16 @@ class Lanes:
         return number is not None and number.value == 0
 
 
-def _start(loop: Node, variable: str) -> Node | None:
+def is_of_thread(unit: CppUnit, node: Node, platform: Platform) -> bool:
+    """Return whether an expression is computed from the thread's index, directly or by a name that is given one."""
+    if mentions(node, THREADS):
+        return True
+    names = [each for each in walk(node) if each.type == "identifier"]
+    values = [unit.constants.definition(name, platform) for name in names[:4]]
+    return any(value is not None and mentions(value, THREADS) for value in values)
+
+
+def start_of(loop: Node, variable: str) -> Node | None:
     """Return what a loop's variable starts from."""
     initializer = loop.child_by_field_name("initializer")
     if initializer is None:

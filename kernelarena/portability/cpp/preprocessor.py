@@ -110,13 +110,22 @@ def _condition(word: str, rest: str) -> Node | None:
     return directive.child_by_field_name("condition") if directive is not None else None
 
 
-def may_see(region: Region, platform: Platform) -> bool:
+def may_see(region: Region, platform: Platform, *, on_device: bool = False) -> bool:
     """Return whether a compiler for ``platform`` may see a stretch, in the pass for the device or that for the host.
 
     What depends on a macro that nothing is known of may be seen.
+
+    Parameters
+    ----------
+    region
+        The stretch.
+    platform
+        The chip that is compiled for.
+    on_device
+        Whether to leave the host's pass aside, since it makes nothing of the stretch.
     """
     passes = macros.passes(platform)
-    return not passes or any(_seen(region, defined) for defined in passes)
+    return not passes or any(_seen(region, defined) for defined in passes[: 1 if on_device else None])
 
 
 def _seen(region: Region | None, defined: Defined) -> bool:

@@ -83,7 +83,7 @@ class CppUnit:
         """The function definition that each node stands in."""
         self._rows: dict[int, int] = {}
         self._macro_bodies: dict[int, Node] = {}
-        self._seen: dict[tuple[Region, str], bool] = {}
+        self._seen: dict[tuple[Region, str, bool], bool] = {}
         self.root = self._parse(source.text.encode("utf-8", "replace"), 0)
         hidden = {
             row
@@ -159,13 +159,19 @@ class CppUnit:
         return len(line.encode("utf-8", "replace")[:column].decode("utf-8", "ignore")) + 1
 
     def is_live(self, node: Node, platform: Platform) -> bool:
-        """Return whether a compiler for ``platform`` may see ``node``, in the pass for the device or for the host."""
+        """Return whether a compiler for ``platform`` may make something of ``node``.
+
+        Of a function for the device alone only the pass for the device does.
+        """
         region = self._regions[node.start_point.row + self._rows.get(node.id, 0)]
         if region is None:
             return True
-        if (region, platform.id) not in self._seen:
-            self._seen[region, platform.id] = preprocessor.may_see(region, platform)
-        return self._seen[region, platform.id]
+        function = self.function_of(node)
+        on_device = function is not None and function.on_device and "__host__" not in function.words
+        key = region, platform.id, on_device
+        if key not in self._seen:
+            self._seen[key] = preprocessor.may_see(region, platform, on_device=on_device)
+        return self._seen[key]
 
     def is_conditional(self, node: Node) -> bool:
         """Return whether ``node`` stands between ``#if`` and ``#endif``, whatever the condition."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kernelarena.portability.rule import Rule
 from kernelarena.portability.rules.ballot_width import BallotWidth
+from kernelarena.portability.rules.cooperative_groups import CooperativeGroups
 from kernelarena.portability.rules.device_capability import DeviceCapability
 from kernelarena.portability.rules.device_launch import DeviceLaunch
 from kernelarena.portability.rules.device_library_path import DeviceLibraryPath
@@ -19,6 +20,7 @@ from kernelarena.portability.rules.shared_memory import SharedMemory
 from kernelarena.portability.rules.shuffle_width import ShuffleWidth
 from kernelarena.portability.rules.vendor_intrinsic import VendorIntrinsic
 from kernelarena.portability.rules.vendor_library import VendorLibrary
+from kernelarena.portability.rules.warp_synchronous import WarpSynchronous
 from kernelarena.portability.rules.warps_per_block import WarpsPerBlock
 
 RULES: tuple[Rule, ...] = (
@@ -27,10 +29,12 @@ RULES: tuple[Rule, ...] = (
     MixedLanes(),
     ShuffleWidth(),
     WarpsPerBlock(),
+    WarpSynchronous(),
     SharedMemory(),
     LaunchBounds(),
     InlineAssembly(),
     VendorIntrinsic(),
+    CooperativeGroups(),
     VendorLibrary(),
     DeviceLaunch(),
     Float8Flavour(),

@@ -14,6 +14,7 @@ from kernelarena.platforms.toolchains.cpp.diagnostics import Diagnostic
 
 INSTALL = clang.INSTALL
 _NAME = re.compile(r"(?:undeclared identifier|unknown type name|no template named|no member named) '(\w+)'")
+_GROUP = re.compile(r"no (?:member|type|template) named '(\w+)' in namespace 'cooperative_groups'")
 _HEADER = re.compile(r"'([\w./-]+)' file not found")
 _OF_CUDA = re.compile(r"(?:__)?(?:cuda|cub|cutlass|cute|nvcuda|nvtx|wmma|thrust|nv_|CU(?=[a-z_])|cu(?=[A-Z]))\w*")
 _OF_HIP = re.compile(r"(?:hip\w*|roc\w*|thrust)/")
@@ -29,7 +30,8 @@ class CudaOnClang(clang.Clang):
 
     def lacks(self, error: Diagnostic) -> str | None:
         """Return what of CUDA has no translation, or has one that this HIP does not have yet."""
-        if (name := _NAME.search(error.message)) is not None and _is_of_cuda(name[1]):
+        name = _GROUP.search(error.message) or _NAME.search(error.message)
+        if name is not None and (name.re is _GROUP or _is_of_cuda(name[1])):
             return f"'{name[1]}' is not carried over from CUDA to {self.hip}"
         header = _HEADER.search(error.message)
         if header is None:
