@@ -11,10 +11,10 @@ wave-instructions a second by the unit that they keep busy.
 from __future__ import annotations
 
 import argparse
-import importlib
 import multiprocessing
 import tempfile
 import time
+import warnings
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -95,11 +95,11 @@ class Result:
 
 def measured(kernel: Kernel, task: TaskSource, platform: Platform, hidden: int) -> Result:
     """Run a kernel on its shapes, in a process that has run no other."""
-    from kernelarena.platforms.persona import execution as worn  # the function; the module of that name comes next
+    from kernelarena.platforms.persona import execution, executor
 
-    module = importlib.import_module("kernelarena.platforms.persona.execution")
-    meter = Meter(module.launch)
-    vars(module)["launch"] = meter  # what runs launches does not say what they came to
+    warnings.filterwarnings("ignore", message="TRITON_DEFAULT_FP_FUSION")  # of each process, in the midst of the table
+    runs_launches = vars(executor)  # and does not say what they came to
+    meter = runs_launches["launch"] = Meter(runs_launches["launch"])
     problems = Problems(platform)
     asked = [problems.problem(task, shape, _SEED + place) for place, shape in enumerate(shapes(task, platform, hidden))]
     begun = time.perf_counter()
@@ -108,7 +108,7 @@ def measured(kernel: Kernel, task: TaskSource, platform: Platform, hidden: int) 
             place = Path(folder, "kernel", path)
             place.parent.mkdir(parents=True, exist_ok=True)
             place.write_text(source)
-        with worn(platform, Path(folder, "scratch")) as observer:
+        with execution(platform, Path(folder, "scratch")) as observer:
             for value in (value for one in asked for value in one.inputs.values()):
                 if isinstance(value, torch.Tensor):
                     observer.ledger.enter(value, device=True)
@@ -119,8 +119,8 @@ def measured(kernel: Kernel, task: TaskSource, platform: Platform, hidden: int) 
     right = f"{len(asked) - len(wrong)}/{len(asked)}"
     line = f"{kernel.id:44} {right:>5}  {seconds:6.1f} s, emulating {meter.seconds:5.1f} s  {count:9,d} {rate}"
     meter.launch = None
-    said = [f"    {dict(shape.dims)} {shape.dtype} {shape.layout}: {words}" for shape, words in wrong]
-    return Result(line, said, meter)
+    details = [f"    {dict(shape.dims)} {shape.dtype} {shape.layout}: {words}" for shape, words in wrong]
+    return Result(line, details, meter)
 
 
 def main() -> None:

@@ -24,6 +24,7 @@ from kernelarena.platforms.persona.ledger import Ledger, StorageFacts, Work
 from kernelarena.platforms.persona.memory import lazy_zeros
 from kernelarena.platforms.persona.provenance import Provenance
 from kernelarena.platforms.persona.traffic import Traffic
+from kernelarena.platforms.persona.widened import is_widening, widened
 
 _aten = torch.ops.aten
 _ALLOCATE = {
@@ -229,7 +230,12 @@ class Observer(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
     def _execute(self, func: Any, args: Any, kwargs: Any, sources: list[Any], written: list[Any]) -> Any:
         if self.real:
-            return func(*args, **kwargs)
+            try:
+                return func(*args, **kwargs)
+            except NotImplementedError:  # of an overload that only devices have
+                if is_widening(func):
+                    return widened(func, args, kwargs)
+                raise
         large = sum(tensor.numel() for tensor in sources if tensor.layout == torch.strided) > _SKIP_ELEMENTS
         if func.overloadpacket in _ALLOCATE and _allocated(args) <= _SKIP_ELEMENTS:
             return func(*args, **kwargs)  # small enough to be what the host code says it is

@@ -102,6 +102,22 @@ def test_a_literal_of_a_wide_float_is_its_high_half():
     assert result(body) == [bits(4.0, np.float64) >> 32] * 64
 
 
+@pytest.mark.parametrize("modifiers", ["", " op_sel_hi:[1,0]", " op_sel:[0,1] op_sel_hi:[1,1]"])
+def test_both_of_a_pair_of_floats_get_a_constant(modifiers):
+    body = "v_mov_b32_e32 v2, 2.0\nv_mov_b32_e32 v3, 4.0\n"
+    for register, expected in (("v4", 3.0), ("v5", 5.0)):
+        after = f"v_mov_b32_e32 v1, {register}"
+        assert result(f"{body}v_pk_add_f32 v[4:5], v[2:3], 1.0{modifiers}\n{after}") == [bits(expected)] * 64
+
+
+def test_the_high_half_of_a_pair_of_halves_gets_no_constant():
+    """But where op_sel_hi has it take the low one."""
+    two, three = (bits(value, np.float16) for value in (2, 3))
+    body = "v_mov_b32_e32 v2, 0x40004000\nv_pk_add_f16 v1, v2, 1.0"
+    assert result(body) == [two << 16 | three] * 64
+    assert result(f"{body} op_sel_hi:[1,0]") == [three << 16 | three] * 64
+
+
 def test_halves_are_chosen_and_kept():
     body = "v_mov_b32_e32 v2, 0x40003c00\nv_mov_b32_e32 v3, 0x44004200\n"  # 2, 1 and 4, 3
     one, two, three, four, six, eight = (bits(value, np.float16) for value in (1, 2, 3, 4, 6, 8))
