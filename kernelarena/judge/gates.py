@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from random import Random
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
@@ -39,6 +39,7 @@ from kernelarena.spec import (
 )
 from kernelarena.spec.platform import Budget
 
+T = TypeVar("T")
 _FATAL = (Reason.ILLEGAL_ACCESS, Reason.CRASH)
 """After these, told by an exception, the process may live on, but what it runs on does not."""
 
@@ -173,23 +174,56 @@ class VenueUnready(Exception):
     """A candidate cannot use the place that kernels are to run in, whatever the kernel."""
 
 
-def _prepare(session: Session, venue: Venue, sweep: Sweep) -> None:
-    """Have a candidate open what it runs on, while nothing in it is the kernel's yet."""
+def prepare(session: Session, venue: Venue, sweep: Sweep) -> Callable[[], None]:
+    """Have a candidate open what it runs on, while nothing in it is the kernel's yet.
+
+    Returns
+    -------
+    callable
+        Waits until that is done: opening a device takes a third of a second, in which others can be asked.
+
+    Raises
+    ------
+    VenueUnready
+        If it cannot, now or when it is waited for.
+    """
+
+    def asked(ask: Callable[[], T]) -> T:
+        try:
+            return ask()
+        except CandidateEnded as ended:
+            raise VenueUnready(f"{ended.detail}, before it was given a kernel") from None
+
+    def wait() -> None:
+        answer = asked(lambda: session.answer(number, sweep.deadlines.call))
+        if "unready" in answer:
+            raise VenueUnready(str(answer["unready"]))
+
     if not venue.prepare:
-        return
+        return lambda: None
     persona = venue.problems.persona.model_dump(mode="json")
-    try:
-        with handed_over(built.packed(venue.built, deflated=False)) as archive:
-            request = {"do": "prepare", "platform": persona, **venue.prepare}
-            answer = session.ask(request, sweep.deadlines.call, [archive])
-    except CandidateEnded as ended:
-        raise VenueUnready(f"{ended.detail}, before it was given a kernel") from None
-    if "unready" in answer:
-        raise VenueUnready(str(answer["unready"]))
+    request = {"do": "prepare", "platform": persona, **venue.prepare}
+    with handed_over(built.packed(venue.built, deflated=False)) as archive:
+        number = asked(lambda: session.post(request, sweep.deadlines.call, [archive]))
+    return wait
 
 
-def load(session: Session, kernel: Kernel, task: TaskSource, venue: Venue, sweep: Sweep) -> None:
+def load(
+    session: Session,
+    kernel: Kernel,
+    task: TaskSource,
+    venue: Venue,
+    sweep: Sweep,
+    prepared: Callable[[], None] | None = None,
+) -> None:
     """Have a candidate load its kernel.
+
+    Parameters
+    ----------
+    session, kernel, task, venue, sweep
+        Who, what, and where.
+    prepared
+        Waits for it to have opened what it runs on; None: it is yet to be told to.
 
     Raises
     ------
@@ -198,7 +232,7 @@ def load(session: Session, kernel: Kernel, task: TaskSource, venue: Venue, sweep
     VenueUnready
         If the candidate cannot use the place that it is to run in.
     """
-    _prepare(session, venue, sweep)
+    (prepared or prepare(session, venue, sweep))()
     request = {
         "do": "load",
         "file": kernel.file,
@@ -290,7 +324,10 @@ def not_its_own(observed: dict[str, Any], kernel: Kernel, task: TaskSource, shap
 
 
 def _outcome(trials: list[Trial], *, hidden_ran: bool, timed: bool) -> dict[str, Any]:
-    failed = next((trial for trial in trials if not trial.passed), None)
+    faults = [trial for trial in trials if not trial.passed]
+    # What cannot be run says nothing of the kernel, so a fault of its own goes before it.
+    faults.sort(key=lambda trial: trial.reason is Reason.EMULATOR_UNSUPPORTED)
+    failed = next(iter(faults), None)
     if failed is None:
         last = Gate.HIDDEN if hidden_ran else Gate.TIMING if timed else Gate.CORRECTNESS
         return {"status": Status.PASS, "gate": last}

@@ -135,9 +135,12 @@ class Bench:
             If the judge itself cannot use the device any more.
         """
         held = 0
+        timed = sweep.timing.enabled and task.task.timed
         try:
             with Session(zygote, kernel, _QUOTA) as session:
                 try:
+                    if timed:
+                        self.timing.expect(zygote, kernel, task, sweep)
                     timing = partial(self.timing.time, zygote, session, kernel, task, sweep, hidden_seed)
                     venue = replace(self.venue, built={**files, **(self._libraries or {})})
                     found = pass_gates(
@@ -147,7 +150,7 @@ class Bench:
                         task,
                         sweep,
                         hidden_seed,
-                        timing if sweep.timing.enabled and task.task.timed else None,
+                        timing if timed else None,
                     )
                     if self._libraries is None and kernel == self.probe and found["status"] is Status.PASS:
                         self._libraries = _libraries(session, sweep)
@@ -165,6 +168,8 @@ class Bench:
                 raise
             self.lost = f"the judge's own work on the device failed: {_one_line(error)}"
             raise DeviceUnhealthy(self.lost) from None
+        finally:
+            self.timing.dismiss()
         return self._without_memory(held)
 
     def _without_memory(self, before: int) -> dict[str, Any]:

@@ -44,10 +44,10 @@ class Problem:
 
     @property
     def bytes(self) -> int:
-        """What it takes to remember it, roughly: inputs, and the truth's three values an element in float64."""
+        """What it takes to remember it, roughly: inputs, and five values an element of the truth and its bounds."""
         tensors = [value for value in self.inputs.values() if isinstance(value, torch.Tensor)]
         outputs = sum(output.value.numel() for output in self.truth.outputs)
-        return sum(tensor.numel() * tensor.element_size() for tensor in tensors) + 24 * outputs
+        return sum(tensor.numel() * tensor.element_size() for tensor in tensors) + 40 * outputs
 
 
 class Problems:

@@ -59,6 +59,8 @@ class Session:
         self.noticed: list[Any] = []
         self._printed = Printed()
         self._pause_ends = 0.0
+        self._heard = 0
+        """Bytes that it had sent when it was last asked something."""
         self._wire, talk = Wire.pair(limit=_MESSAGE, takes_files=False)
         self._control, control = Wire.pair(takes_files=False)
         try:
@@ -94,12 +96,27 @@ class Session:
         ZygoteLost
             If the candidate went away through no doing of its own.
         """
+        return self.answer(self.post(request, seconds, files), seconds)
+
+    def post(self, request: dict[str, Any], seconds: float, files: Sequence[int] = ()) -> str:
+        """Send a request whose answer is waited for later, and before the next one; return its number.
+
+        Raises
+        ------
+        CandidateEnded, ZygoteLost
+            See `ask`.
+        """
         request = {"id": secrets.token_hex(8), **request}
         while (early := self._take()) is not None:
             if not self._notes(early):
                 raise self._give_up(UNASKED)
-        answer = next(self.stream(request, seconds, files))
-        if answer.get("id") != request["id"]:
+        self._send(request, seconds, files)
+        return str(request["id"])
+
+    def answer(self, number: str, seconds: float) -> dict[str, Any]:
+        """Wait for the answer to a request that was posted; see `ask`."""
+        answer = next(self._messages(seconds))
+        if answer.get("id") != number:
             raise self._give_up(UNASKED)
         said = answer.get("acts", [])
         return {**answer, "acts": [*self.noticed, *said] if isinstance(said, list) else said}
@@ -122,19 +139,26 @@ class Session:
         ZygoteLost
             If the candidate went away through no doing of its own.
         """
+        self._send(request, seconds, files)
+        yield from self._messages(seconds)
+
+    def _send(self, request: dict[str, Any], seconds: float, files: Sequence[int]) -> None:
         if self._ended:
             raise CandidateEnded(Reason.CRASH, "its process has been ended already")
-        deadline = time.monotonic() + seconds
-        heard = self._wire.received
+        self._heard = self._wire.received
         try:
-            self._wire.send(request, files, deadline)
+            self._wire.send(request, files, time.monotonic() + seconds)
         except WireTimeout:
             raise self._late(seconds) from None
         except WireError:
             raise self._post_mortem() from None
+
+    def _messages(self, seconds: float) -> Iterator[dict[str, Any]]:
+        """Yield what comes in answer to the last request."""
+        deadline = time.monotonic() + seconds
         while True:
             message = self._receive(deadline, seconds)
-            if self._wire.received - heard > _TALK:
+            if self._wire.received - self._heard > _TALK:
                 raise self._give_up((Reason.JUDGE_TAMPERING, f"it sent more than {_TALK >> 20} MiB in one answer"))
             if not self._notes(message):
                 yield message
@@ -233,9 +257,13 @@ class Session:
         text = self._printed.text().replace(f"{self.folder}/", "").replace(self._scratch, "~")
         return text.replace(f"{sys.prefix}/", "")
 
+    def stack(self) -> list[tuple[str, int]]:
+        """Return files and lines of the stack that was printed last, innermost first, as the candidate tells it."""
+        return stacks.last(self._printed.text())
+
     def location_in_log(self) -> Location | None:
         """Return the innermost line of the kernel's own source in the stack that was printed last."""
-        for path, line in stacks.last(self._printed.text()):
+        for path, line in self.stack():
             if (found := locate(self._kernel, self.folder, path, line)) is not None:
                 return found
         return None

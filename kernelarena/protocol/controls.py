@@ -30,14 +30,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from kernelarena.protocol.other_arithmetic import OtherArithmetic, Rules, composed
-from kernelarena.protocol.tolerance import K, compare, growth, scales, spacing
+from kernelarena.protocol.tolerance import K, compare, compare_output, growth, scales, spacing
 from kernelarena.protocol.truth import Output, Reference, Truth, evaluate, in_range, reach, widened
 from kernelarena.spec.base import StrEnum
 
@@ -130,11 +130,11 @@ def judge(control: Control, material: Material) -> Iterator[tuple[Outcome, int, 
     for index, output in enumerate(material.truth.outputs):
         if not material.honest[index].numel():
             continue
-        alone = replace(material.truth, outputs=(output,))  # the others are right, which need not be found each time
-        for altered in control.make(material, index):
-            if not compare(alone, (altered,), allow_reduced_precision=material.allow_reduced_precision).passed:
+        allowed = material.allow_reduced_precision
+        for altered in control.make(material, index):  # the other outputs are right, which need not be found each time
+            if not compare_output(material.truth, index, altered, allow_reduced_precision=allowed).passed:
                 yield Outcome.REJECTED, index, ""
-            elif is_wrong(output, material.truth, altered, allow_reduced_precision=material.allow_reduced_precision):
+            elif is_wrong(output, material.truth, altered, allow_reduced_precision=allowed):
                 yield Outcome.PASSED, index, _distance(output, altered)
             else:
                 yield Outcome.VACUOUS, index, ""

@@ -89,6 +89,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
 import torch
 from torch import Tensor
@@ -97,7 +98,7 @@ from kernelarena.protocol.difference import describe_class, describe_elements, d
 from kernelarena.protocol.truth import Output, Truth, in_range, reach, row_max, truth
 from kernelarena.spec.vocabulary import Reason
 
-__all__ = ["Bounds", "Comparison", "Truth", "bounds", "compare", "truth"]
+__all__ = ["Bounds", "Comparison", "Truth", "bounds", "compare", "compare_output", "truth"]
 
 K = 4.0
 """How many times the error of n a kernel may err."""
@@ -234,8 +235,8 @@ def compare(truth: Truth, outputs: Sequence[Tensor], *, allow_reduced_precision:
         detail = f"the kernel returned {len(outputs)} outputs, expected {len(truth.outputs)}"
         return Comparison(False, Reason.WRONG_SHAPE, detail, math.inf)
     results = [
-        _compare_one(f"out[{index}]" if len(outputs) > 1 else "out", expected, given, truth, allow_reduced_precision)
-        for index, (expected, given) in enumerate(zip(truth.outputs, outputs, strict=True))
+        compare_output(truth, index, given, allow_reduced_precision=allow_reduced_precision)
+        for index, given in enumerate(outputs)
     ]
     error = max(result.error for result in results)
     worst = min(results, key=lambda result: _SEVERITY.index(result.reason))
@@ -252,7 +253,9 @@ _SEVERITY = [
 ]
 
 
-def _compare_one(name: str, expected: Output, given: Tensor, truth: Truth, allow_reduced: bool) -> Comparison:
+def compare_output(truth: Truth, index: int, given: Tensor, *, allow_reduced_precision: bool = False) -> Comparison:
+    """Hold one of several outputs against the truth; see `compare`."""
+    name, expected = f"out[{index}]" if len(truth.outputs) > 1 else "out", truth.outputs[index]
     if tuple(given.shape) != expected.size:
         return Comparison(False, Reason.WRONG_SHAPE, describe_size(name, given, expected.size), math.inf)
     if given.dtype != expected.dtype:
@@ -268,7 +271,18 @@ def _compare_one(name: str, expected: Output, given: Tensor, truth: Truth, allow
         if not wrong.any():
             return Comparison(True)
         return Comparison(False, Reason.MISMATCH, describe_elements(name, given, expected.value, wrong), math.inf)
-    return _compare_floats(name, expected, given, bounds(expected, truth), allow_reduced)
+    return _compare_floats(name, expected, given, _known_bounds(truth, index), allow_reduced_precision)
+
+
+_KNOWN: WeakKeyDictionary[Truth, dict[int, Bounds]] = WeakKeyDictionary()
+
+
+def _known_bounds(truth: Truth, index: int) -> Bounds:
+    """Return an output's bounds, worked out once: a problem is put to many kernels, and to one of them many times."""
+    known = _KNOWN.setdefault(truth, {})
+    if index not in known:
+        known[index] = bounds(truth.outputs[index], truth)
+    return known[index]
 
 
 def _compare_floats(name: str, expected: Output, given: Tensor, limit: Bounds, allow_reduced: bool) -> Comparison:
@@ -278,7 +292,8 @@ def _compare_floats(name: str, expected: Output, given: Tensor, limit: Bounds, a
     lost = ~_class_is_right(y, t, n, limit.element, expected.framework.dtype)
     error = _error(y, torch.where(t.isfinite(), t, 0.0), t)
     off = error.abs() > limit.element
-    if (lost & ~y.isfinite()).any() or (lost.any() and not off.any()):
+    some_lost = bool(lost.any())  # asked once: on a device, each question waits for it
+    if some_lost and ((lost & ~y.isfinite()).any() or not off.any()):
         return Comparison(False, Reason.NON_FINITE, describe_class(name, y, t, lost), math.inf)
 
     target = torch.where(t.isfinite() & y.isfinite(), t, 0.0)
@@ -286,16 +301,16 @@ def _compare_floats(name: str, expected: Output, given: Tensor, limit: Bounds, a
     size, bias = float(error.norm()), abs(_along(error, target, length))
     share = max(float((error.abs() / limit.element).nan_to_num(0.0, posinf=math.inf).max()), 0.0)
     share = max(share, _ratio(size, limit.norm), _ratio(bias, limit.bias))
-    if share <= 1 and not lost.any():
+    if share <= 1 and not some_lost:
         return Comparison(True, error=share)
 
     own = _error(n, torch.where(t.isfinite(), t, 0.0), t)
-    if not lost.any() and _is_reduced(error, own, target, limit):
+    if not some_lost and _is_reduced(error, own, target, limit):
         if allow_reduced:
             return Comparison(True, error=_ratio(size, limit.reduced_norm))
         detail = describe_whole(name, size, length, float(own.norm()), "accumulate in float32 and keep inputs whole")
         return Comparison(False, Reason.REDUCED_PRECISION, detail, share)
-    if off.any() or lost.any():
+    if some_lost or off.any():
         detail = describe_elements(name, y, t, off | lost, limit.element)
     else:
         hint = "no element is far off alone: look for a wrong factor or a lossy intermediate"

@@ -58,9 +58,9 @@ class Output:
         return not self.value.is_floating_point()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Truth:
-    """The answers of one trial and what the tolerance needs to know about them."""
+    """The answers of one trial and what the tolerance needs to know about them. Each is equal to itself alone."""
 
     outputs: tuple[Output, ...]
     terms: int

@@ -9,6 +9,7 @@ from kernelarena.spec import Evidence, Gate, Reason, Status, Sweep
 from kernelarena.spec.catalogue import load_tasks, shipped_kernels
 from kernelarena.spec.kernels import load_kernels
 from tests.judge.test_judge import ADD_ONE, HONEST, PREAMBLE
+from tests.shard import shard
 
 pytestmark = pytest.mark.gpu
 
@@ -45,13 +46,22 @@ def verdict(judge, kernel, device):
     return make
 
 
-@pytest.mark.parametrize("subject", SHIPPED, ids=lambda kernel: kernel.id)
+LOOKED_AT = set(shard(TASKS))
+
+
+@pytest.mark.parametrize(
+    "subject", [kernel for kernel in SHIPPED if kernel.task in LOOKED_AT], ids=lambda kernel: kernel.id
+)
 def test_a_shipped_kernel_passes_on_the_device(judge, device, subject):
+    task = TASKS[subject.task].task
     found = judge.judge(subject, TASKS[subject.task], device, Sweep(), 7)
     assert (found.status, found.evidence, found.gate) == (Status.PASS, Evidence.MEASURED, Gate.HIDDEN), found.detail
     assert found.visible.passed == found.visible.total
     assert found.hidden.passed == found.hidden.total == 8
-    assert found.launches
+    assert found.launches or not task.computes
+    if not task.timed:
+        assert not found.timings
+        return
     assert found.timings
     assert all(timed.kernel > 0 and timed.baseline > 0 and timed.samples >= 100 for timed in found.timings)
     assert found.speedup.ci[0] <= found.speedup.median <= found.speedup.ci[1]

@@ -82,6 +82,20 @@ class TimingBench:
             self._watch.sampler.close()
         self._watch = None
 
+    def expect(self, zygote: Zygote, kernel: Kernel, task: TaskSource, sweep: Sweep) -> None:
+        """Have what a kernel will be timed beside open the device, while the kernel is judged.
+
+        Raises
+        ------
+        VenueUnready
+            If it cannot.
+        """
+        self._beside.expect(zygote, kernel, task, sweep)
+
+    def dismiss(self) -> None:
+        """Let go of what was expected for a kernel that is not timed after all."""
+        self._beside.dismiss()
+
     def time(
         self,
         zygote: Zygote,

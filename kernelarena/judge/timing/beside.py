@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from kernelarena.judge.gates import GateFailed, Venue, VenueUnready, load, pass_gates
+from kernelarena.judge.gates import GateFailed, Venue, VenueUnready, load, pass_gates, prepare
 from kernelarena.judge.inspection import Inspector
 from kernelarena.judge.sandbox import Quota
 from kernelarena.judge.session import Session
 from kernelarena.judge.timing.arm import BaselineFailed
-from kernelarena.judge.timing.baseline import Opponent, opponents
+from kernelarena.judge.timing.baseline import NoBaseline, Opponent, opponents
 from kernelarena.judge.timing.gate import Side
 from kernelarena.judge.zygote import Zygote
 from kernelarena.spec import Kernel, Status, Sweep, TaskSource
@@ -35,13 +36,51 @@ class Beside:
         self._venue = venue
         self._quota = quota
         self._kept: OrderedDict[_Key, tuple[Session, Side]] = OrderedDict()
+        self._coming: dict[_Key, tuple[Session, Callable[[], None]]] = {}
+        """Processes that are opening the device, with what waits for each."""
         self._refused: dict[_Key, str] = {}
         """Why programs that had to pass did not."""
 
     def close(self) -> None:
         """End all of them."""
+        self.dismiss()
         while self._kept:
             self._kept.popitem()[1][0].close()
+
+    def expect(self, zygote: Zygote, kernel: Kernel, task: TaskSource, sweep: Sweep) -> None:
+        """Start what a kernel will be timed beside, as far as it needs no questions, while others are busy.
+
+        Parameters
+        ----------
+        zygote, kernel, task, sweep
+            As of `side`, which waits for it.
+
+        Raises
+        ------
+        VenueUnready
+            If its process cannot open the device.
+        """
+        self.dismiss()
+        try:
+            opponent = next(iter(self._opponents(kernel, task, sweep)), None)
+        except NoBaseline:
+            return
+        if opponent is None or not opponent.given or _key(task, opponent) in self._kept:
+            return
+        session = Session(zygote, opponent.kernel, self._quota)
+        try:
+            self._coming[_key(task, opponent)] = session, prepare(session, _venue(self._venue, opponent), sweep)
+        except BaseException:
+            session.close()
+            raise
+
+    def dismiss(self) -> None:
+        """End what was started for a kernel that was not timed after all."""
+        while self._coming:
+            self._coming.popitem()[1][0].close()
+
+    def _opponents(self, kernel: Kernel, task: TaskSource, sweep: Sweep) -> Iterable[Opponent]:
+        return opponents(sweep.timing.baseline, kernel, task, self._venue.problems.names(task))
 
     def side(self, zygote: Zygote, kernel: Kernel, task: TaskSource, sweep: Sweep, hidden_seed: int) -> Side:
         """Return what a kernel is timed beside, started and right as far as is known.
@@ -62,8 +101,8 @@ class Beside:
             If nothing of it works on this device.
         """
         reasons = []
-        for opponent in opponents(sweep.timing.baseline, kernel, task, self._venue.problems.names(task)):
-            key = task.digest, opponent.name, opponent.kernel.digest
+        for opponent in self._opponents(kernel, task, sweep):
+            key = _key(task, opponent)
             if key not in self._kept:
                 try:
                     self._keep(key, *self._start(zygote, opponent, task, sweep, hidden_seed))
@@ -89,9 +128,10 @@ class Beside:
     def _start(
         self, zygote: Zygote, opponent: Opponent, task: TaskSource, sweep: Sweep, hidden_seed: int
     ) -> tuple[Session, Side]:
+        key = _key(task, opponent)
         if opponent.given:
-            return start(zygote, opponent, task, sweep, self._venue, self._quota)
-        key = task.digest, opponent.name, opponent.kernel.digest
+            session, prepared = self._coming.pop(key, (None, None))
+            return start(zygote, opponent, task, sweep, self._venue, self._quota, session, prepared)
         if key in self._refused:
             raise BaselineFailed(self._refused[key])
         published = sweep.model_copy(update={"hidden": sweep.hidden.model_copy(update={"enabled": False})})
@@ -109,9 +149,23 @@ class Beside:
 
 
 def start(
-    zygote: Zygote, opponent: Opponent, task: TaskSource, sweep: Sweep, venue: Venue, quota: Quota
+    zygote: Zygote,
+    opponent: Opponent,
+    task: TaskSource,
+    sweep: Sweep,
+    venue: Venue,
+    quota: Quota,
+    session: Session | None = None,
+    prepared: Callable[[], None] | None = None,
 ) -> tuple[Session, Side]:
     """Start a program that is right by definition.
+
+    Parameters
+    ----------
+    zygote, opponent, task, sweep, venue, quota
+        What, and where.
+    session, prepared
+        Its process and what waits for it, where it was called before.
 
     Returns
     -------
@@ -125,17 +179,26 @@ def start(
     BaselineFailed
         If it does not load.
     """
-    if opponent.compiled:
-        venue = replace(venue, prepare={"device": {**venue.prepare["device"], "trusted": True}})
-    session = Session(zygote, opponent.kernel, quota)
+    session = session or Session(zygote, opponent.kernel, quota)
     try:
-        load(session, opponent.kernel, task, venue, sweep)
+        load(session, opponent.kernel, task, _venue(venue, opponent), sweep, prepared)
     except BaseException as error:
         session.close()
         if isinstance(error, GateFailed | VenueUnready):
             raise BaselineFailed(f"does not load: {error}") from None
         raise
     return session, _side(session, opponent, task, sweep)
+
+
+def _key(task: TaskSource, opponent: Opponent) -> _Key:
+    return task.digest, opponent.name, opponent.kernel.digest
+
+
+def _venue(venue: Venue, opponent: Opponent) -> Venue:
+    """Return where an opponent runs: what torch has to compile cannot be observed."""
+    if not opponent.compiled:
+        return venue
+    return replace(venue, prepare={"device": {**venue.prepare["device"], "trusted": True}})
 
 
 def _side(session: Session, opponent: Opponent, task: TaskSource, sweep: Sweep) -> Side:

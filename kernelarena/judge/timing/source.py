@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -68,10 +68,9 @@ class DeviceSource:
         """Runs that the host's time is part of."""
 
     def warm_up(self, orders: Sequence[Order]) -> None:
-        """Run each arm as often as the rounds have it, and forget the times."""
-        for order in orders:
-            for arm, count in _groups(order):
-                deque(self._arms[arm].runs(count, self._calls), maxlen=0)
+        """Run each arm as often as the rounds have it, and forget the times, so that the order does not matter."""
+        for arm, count in Counter(itertools.chain.from_iterable(orders)).items():
+            deque(self._arms[arm].runs(count, self._calls), maxlen=0)
 
     def time(self, orders: Sequence[Order]) -> list[Round]:
         """Run rounds, and look what throttled the device when they are over."""

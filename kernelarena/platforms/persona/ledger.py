@@ -58,6 +58,8 @@ class StorageFacts:
         Digest of what it held when it was last written by someone whom the harness saw; None if that is not known.
     host
         Elements that host code itself put there, in this call.
+    call
+        The number of the call that all this was noted in.
     """
 
     device: bool
@@ -68,6 +70,17 @@ class StorageFacts:
     work: list[Work] = field(default_factory=list)
     content: bytes | None = None
     host: int = 0
+    call: int = 0
+
+    def of_call(self, number: int) -> StorageFacts:
+        """Forget what was noted of an earlier call than that."""
+        if self.call != number:
+            self.launched = self.derived = False
+            self.earlier = True
+            self.host = 0
+            self.work.clear()
+            self.call = number
+        return self
 
     @property
     def from_kernel(self) -> bool:
@@ -80,6 +93,7 @@ class Ledger:
 
     def __init__(self) -> None:
         self._entries: dict[int, StorageFacts] = {}
+        self._call = 0
         self._arguments: deque[weakref.ref[torch.Tensor]] = deque(maxlen=_ARGUMENTS)
 
     def arguments(self) -> Iterator[torch.Tensor]:
@@ -91,7 +105,8 @@ class Ledger:
     def find(self, tensor: torch.Tensor) -> StorageFacts | None:
         """Return the entry of ``tensor``'s storage, or None if it is unknown or has no storage (sparse, meta)."""
         key = _key(tensor)
-        return None if key is None else self._entries.get(key)
+        entry = None if key is None else self._entries.get(key)
+        return None if entry is None else entry.of_call(self._call)
 
     def on_device(self, tensor: torch.Tensor) -> bool:
         """Return whether ``tensor`` plays a device tensor. Memory of unknown origin is the host's."""
@@ -118,19 +133,19 @@ class Ledger:
             # A weak reference keeps the storage's header, never its memory, so that no other storage can come to lie
             # at the same address and inherit the entry. It is not given back: the process does not live long.
             tensor.untyped_storage()._weak_ref()
-            entry = self._entries[key] = StorageFacts(device)
+            entry = self._entries[key] = StorageFacts(device, call=self._call)
+        entry.of_call(self._call)
         if argument:
             entry.device = entry.argument = True
             self._arguments.append(weakref.ref(tensor))
         return entry
 
     def forget_launches(self) -> None:
-        """Start the next call with no kernel having touched anything."""
-        for entry in self._entries.values():
-            entry.launched = entry.derived = False
-            entry.earlier = True
-            entry.host = 0
-            entry.work.clear()
+        """Start the next call with no kernel having touched anything.
+
+        Entries learn of it when they are next looked up: timed calls are thousands, and so are entries.
+        """
+        self._call += 1
 
 
 def _key(tensor: torch.Tensor) -> int | None:
