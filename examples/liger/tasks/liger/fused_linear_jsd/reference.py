@@ -4,12 +4,15 @@ import torch
 
 
 def inputs(shape, rng):
+    # Logits of about unit size, as models have them: with larger ones nearly all of a row is one token's, and where
+    # student and teacher agree on which, the gradient is what rounding left of one minus one.
+    unit = shape["H"] ** -0.5
     return {
         "grad": rng.tensor(dtype="float32"),
         "x": rng.tensor(shape["M"], shape["H"]),
-        "weight": rng.tensor(shape["V"], shape["H"]),
+        "weight": rng.tensor(shape["V"], shape["H"]).mul_(unit),
         "teacher_x": rng.tensor(shape["M"], shape["H"]),
-        "teacher_weight": rng.tensor(shape["V"], shape["H"]),
+        "teacher_weight": rng.tensor(shape["V"], shape["H"]).mul_(unit),
     }
 
 
