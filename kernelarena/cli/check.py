@@ -119,7 +119,7 @@ def _judge(cells: list[Cell], config: Sweep) -> Iterator[Verdict]:
         judge: Judge | None = None
         for cell in cells:
             with progress.at(cell.platform.id):
-                verdict = unobtainable(cell, availability(cell.platform).sought(config.sought), config.require)
+                verdict = unobtainable(cell, availability(cell.platform).sought(config.evidence), config.require)
                 if verdict is None:
                     if judge is None:
                         judge = stack.enter_context(_judge_of(cell, config))

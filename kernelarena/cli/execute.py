@@ -76,7 +76,7 @@ def execute(
         if (kernel_id, platform_id) not in done
         for kernel in [data.kernels[kernel_id]]
     ]
-    available = {key: availability(platform).sought(config.sought) for key, platform in data.platforms.items()}
+    available = {key: availability(platform).sought(config.evidence) for key, platform in data.platforms.items()}
     for line in describe(len(data.kernels), available, config.require):
         say(line)
     if done:

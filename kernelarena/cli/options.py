@@ -56,8 +56,8 @@ hidden_seed = click.option(
 evidence = click.option(
     "--evidence",
     type=click.Choice([evidence.value for evidence in Evidence]),
-    help="The strongest that is sought: compiled is the quick answer; emulated also runs the code that was built for a "
-    "chip which is not here, where there is an emulator of it.  [default: measured on a device, else compiled]",
+    help="The strongest that is sought. Default: measured on a device, else emulated where there is an emulator, else "
+    "compiled, which is the quick answer.",
 )
 no_cache = click.option("--no-cache", is_flag=True, help="Compile everything anew.")
 as_json = click.option("--json", "as_json", is_flag=True, help="Print the JSON report on standard output.")

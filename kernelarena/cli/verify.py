@@ -135,7 +135,7 @@ def verify(names: tuple[str, ...], platform_id: str, kernels: bool, as_json: boo
 @contextlib.contextmanager
 def _server(platform: Platform) -> Iterator[tuple[Server, bool]]:
     """Start what runs tasks' own code; also say whether it is to use the platform's device."""
-    available = availability(platform).sought(None)
+    available = availability(platform)
     on_device = Evidence.MEASURED in available.evidence
     environment = dict(os.environ)
     if on_device:

@@ -20,9 +20,12 @@ from kernelarena.cli.steps import Steps
 from kernelarena.cluster.worker import JUDGE, Judge, load
 from kernelarena.errors import InfraError, InputError
 from kernelarena.report.text import clean
-from kernelarena.spec import Kernel, Platform, Status, Sweep, TaskSource, Verdict
+from kernelarena.spec import Evidence, Kernel, Platform, Status, Sweep, TaskSource, Verdict
 from kernelarena.spec.catalogue import kernels_of
 from kernelarena.spec.kernels import load_kernels
+
+_SWEEP = Sweep(require=Evidence.EMULATED)
+"""A kernel that was only compiled has not been accepted; one that was measured has been run as well."""
 
 
 @dataclass
@@ -112,7 +115,7 @@ def verify_kernels(
 def _one_by_one(work: list[_Work], jobs: int) -> Iterator[Verdict]:
     with contextlib.closing(load(JUDGE)) as judge:
         for one in work:
-            yield judge.judge(one.kernel, one.task, one.platform, Sweep(), one.seed)
+            yield judge.judge(one.kernel, one.task, one.platform, _SWEEP, one.seed)
 
 
 def _side_by_side(work: list[_Work], jobs: int) -> Iterator[Verdict]:
@@ -130,7 +133,7 @@ def _start() -> None:
 
 
 def _judge(one: _Work) -> Verdict:
-    return _judges[0].judge(one.kernel, one.task, one.platform, Sweep(), one.seed)
+    return _judges[0].judge(one.kernel, one.task, one.platform, _SWEEP, one.seed)
 
 
 _judges: list[Judge] = []

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import importlib.metadata
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
-from kernelarena.judge.gates import Venue, pass_gates
+from kernelarena import platforms
+from kernelarena.judge.gates import Venue, VenueUnready, pass_gates
 from kernelarena.judge.problems import Problems
 from kernelarena.judge.sandbox import Quota
 from kernelarena.judge.session import Session
 from kernelarena.judge.zygote import Zygote
 from kernelarena.platforms.toolchains.built import Built
-from kernelarena.spec import Evidence, Kernel, Language, Reason, Status, Sweep, TaskSource
+from kernelarena.spec import Evidence, Kernel, Language, Reason, Status, Sweep, Tally, TaskSource
 
 
 def emulate(
@@ -75,19 +77,44 @@ def emulate_built(
     Returns
     -------
     dict
-        The fields of the verdict.
+        The fields of the verdict. What keeps the emulator from running the kernel to the end does not take away what
+        the compile gate has shown: unless emulated evidence is asked for by name, that is the verdict.
     """
+    if compiled["status"] is Status.FAIL:  # what does not come to be gives no right answer on any shape
+        tally = Tally(total=compiled.get("visible", Tally()).total)
+        return {**compiled, "evidence": Evidence.EMULATED, "visible": tally}
     if compiled["status"] is not Status.PASS:
         return compiled
     venue = Venue(problems, budget=problems.platform.budget, prepare={"emulator": True}, built=files)
-    with Session(zygote(), kernel, _QUOTA) as session:
-        found = pass_gates(session, venue, kernel, task, sweep, hidden_seed)
-    if found.get("reason") is Reason.EMULATOR_UNSUPPORTED:
+    try:
+        with Session(zygote(), kernel, _QUOTA) as session:
+            found = pass_gates(session, venue, kernel, task, sweep, hidden_seed)
+            stack = session.stack()
+    except VenueUnready as unready:
+        detail = f"the emulator could not be opened: {unready}"
+        return {"status": Status.INFRA, "reason": Reason.WORKER_LOST, "detail": detail}
+    unknown = found.get("reason") is Reason.EMULATOR_UNSUPPORTED
+    if not sweep.names_emulated and (unknown or _ran_out_of_time(found, stack)):
+        why = _UNKNOWN if unknown else _TOO_SLOW
+        return {**compiled, "notes": (*compiled["notes"], why.format(found["detail"]))}
+    if unknown:
         found |= {"status": Status.SKIPPED, "gate": None}
     toolchain = f"{compiled['toolchain']}, in the emulator"
     return {**compiled, "evidence": Evidence.EMULATED, "toolchain": toolchain, **found}
 
 
+def _ran_out_of_time(found: dict[str, Any], stack: list[tuple[str, int]]) -> bool:
+    """Whether all that can be said against a kernel is that the deadline of a call passed while it was emulated.
+
+    Host code that hangs is not excused, nor is a kernel that the emulator finds to be endless.
+    """
+    failed = [trial.reason for trial in found["trials"] if not trial.passed]
+    return failed == [Reason.TIMEOUT] and any(Path(file).is_relative_to(_EMULATOR) for file, _ in stack)
+
+
+_EMULATOR = Path(platforms.__file__).parent / "emulator"
+_UNKNOWN = "compiled and not run, since the emulator does not know what it needs {}"
+_TOO_SLOW = "compiled and not run to the end, since it is slow in the emulator: {}"
 _QUOTA = Quota(address_space=1 << 40)
 """As of the compile gate: the persona maps memory that it never touches."""
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from kernelarena.judge.compiling import compile_gate
@@ -64,7 +65,7 @@ class Judge:
         """
         started = time.monotonic()
         self._isolation = None
-        available = availability(platform).sought(sweep.sought)
+        available = availability(platform).sought(sweep.evidence)
         found: dict[str, Any]
         try:
             found = self._found(kernel, task, platform, sweep, hidden_seed, available)
@@ -97,8 +98,11 @@ class Judge:
         kernel, task, platform, sweep
             As of :meth:`judge`; nothing happens unless ``sweep.cache``, where results are kept.
         """
-        if sweep.cache and not kernel.language.is_cpp:
-            compile_gate(lambda: self._zygote(Mode.COMPILE, ()), kernel, task, platform, sweep, keep=True, ahead=True)
+        zygote = partial(self._zygote, Mode.COMPILE, ())
+        if sweep.cache and kernel.language.is_cpp:
+            judge_cpp(zygote, kernel, task, platform, sweep, availability(platform))
+        elif sweep.cache:
+            compile_gate(zygote, kernel, task, platform, sweep, keep=True, ahead=True)
 
     def _found(
         self,
@@ -118,7 +122,7 @@ class Judge:
         compiled: dict[str, Any] = {"status": Status.SKIPPED}
         built: Built = {}
         if kernel.language.is_cpp:
-            compiled = judge_cpp(forks(Mode.COMPILE), kernel, task, platform, sweep, available)
+            compiled, built = judge_cpp(forks(Mode.COMPILE), kernel, task, platform, sweep, available)
             if compiled["status"] in (Status.SKIPPED, Status.INFRA):  # it cannot be built, for no fault of its own
                 return compiled
             here = here and buildable(kernel, platform)

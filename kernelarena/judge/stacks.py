@@ -11,19 +11,20 @@ import signal
 HEADING = "most recent call first"
 """Words of the line above every stack."""
 _CUT_OFF = "\n  ...\n"  # after the hundredth call
-_ASKED = signal.SIGUSR1
+ASKED = signal.SIGRTMIN
+"""The signal that asks for it. Not one of the usual ones: LLVM takes those, once it has compiled something."""
 
 
 def print_when_asked() -> None:
     """Have this process print its stack to standard error when it crashes, and whenever :func:`ask` is called."""
     faulthandler.enable(file=2, all_threads=False)
-    faulthandler.register(_ASKED, file=2, all_threads=False)
+    faulthandler.register(ASKED, file=2, all_threads=False)
 
 
 def ask(pid: int) -> None:
     """Ask a process for its stack; nothing happens where it has ended."""
     with contextlib.suppress(ProcessLookupError):
-        os.kill(pid, _ASKED)
+        os.kill(pid, ASKED)
 
 
 def last(text: str) -> list[tuple[str, int]]:

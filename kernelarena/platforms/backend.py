@@ -101,24 +101,14 @@ class Availability:
     why_not: str = ""
 
     def sought(self, strongest: Evidence | None) -> Availability:
-        """Return what is left where no stronger evidence than that is wanted.
-
-        Parameters
-        ----------
-        strongest
-            None: whatever can be had, except that code which was compiled for a chip is emulated only where that is
-            asked for by name: it takes minutes where compiling takes a second.
-        """
-        stronger = {
-            None: {Evidence.EMULATED} if Evidence.COMPILED in self.evidence else set(),
-            Evidence.MEASURED: {Evidence.EMULATED} if Evidence.COMPILED in self.evidence else set(),
-            Evidence.EMULATED: {Evidence.MEASURED},
-            Evidence.COMPILED: {Evidence.MEASURED, Evidence.EMULATED},
-        }[strongest]
-        left = tuple(kind for kind in self.evidence if kind not in stronger)
+        """Return what is left where no stronger evidence than that is wanted; None: whatever can be had."""
+        ranked = list(Evidence)
+        wanted = ranked if strongest is None else ranked[ranked.index(strongest) :]
+        left = tuple(kind for kind in self.evidence if kind in wanted)
         if left == self.evidence:
             return self
-        return Availability(left, self.why_not if left else f"there is no {strongest} evidence of it")
+        why_not = "no stronger evidence is sought" if left else f"there is no {strongest} evidence of it"
+        return Availability(left, why_not)
 
 
 class Backend(ABC):

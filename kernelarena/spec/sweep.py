@@ -72,8 +72,9 @@ class Sweep(Model):
     another one at the same addresses. None: three for the first shape of each dtype and, on a device, for a third of
     the others that nobody can foresee; one for the rest."""
     evidence: Evidence | None = None
-    """The strongest that is sought: ``compiled`` is the quick answer, ``emulated`` runs the code that was compiled for
-    an absent chip. None: measured where there is a device, else what takes seconds."""
+    """The strongest that is sought. None: whatever can be had, measured before emulated before compiled; ``compiled``
+    is the quick answer. A kernel that the emulator cannot run to the end is only compiled, unless ``emulated`` is asked
+    for by name."""
     require: Evidence | None = None
     """Cells that cannot have this evidence are reported as infrastructure, and the run ends with exit code 3."""
     retries: Annotated[int, Field(ge=0, le=10)] = 2
@@ -86,6 +87,6 @@ class Sweep(Model):
     """Whether kernels that cannot be read are left out (and named) instead of ending the run."""
 
     @property
-    def sought(self) -> Evidence | None:
-        """The strongest evidence that is wanted; whoever insists on emulation wants it, although it takes minutes."""
-        return self.evidence or (Evidence.EMULATED if self.require is Evidence.EMULATED else None)
+    def names_emulated(self) -> bool:
+        """Whether emulated evidence is asked for by name, so that weaker evidence is no answer."""
+        return Evidence.EMULATED in (self.evidence, self.require)

@@ -24,7 +24,7 @@ class Gate(StrEnum):
 
 
 class Evidence(StrEnum):
-    """How a verdict is known. Never averaged across."""
+    """How a verdict is known, the strongest first. Never averaged across."""
 
     MEASURED = "measured"
     """Ran on that chip."""

@@ -45,6 +45,15 @@ def _folder(tmp_path, monkeypatch):
 def test_a_kernel_that_passes(capfd):
     assert kab_mc(["check", SHIPPED, "--platforms", "mi300", "--strict"]) == 0
     assert re.match(
+        r"✓ mi300: \S+ gives right answers on mi300 \(emulated; visible (\d+)/\1;\s+hidden 8/8\)\n\n"
+        r"  emulated: ran in emulation .* \(triton\s+\d[^)]*, in the emulator\)\n$",
+        capfd.readouterr().out,
+    )
+
+
+def test_the_quick_answer_is_that_it_builds(capfd):
+    assert kab_mc(["check", SHIPPED, "--platforms", "mi300", "--strict", "--evidence", "compiled"]) == 0
+    assert re.match(
         r"✓ mi300: \S+ builds for and fits mi300 \(compiled; visible (\d+)/\1\)\n\n"
         r"  compiled: built for that chip and held against its limits; never run \(triton\s+\d[^)]*\)\n$",
         capfd.readouterr().out,

@@ -36,7 +36,7 @@ def run(argument):
     elif what == "loop in C":
         pow(7, 10**8, 10**40_000_000)
     elif what == "sleep and ignore signals":
-        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1):
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGRTMIN):
             signal.signal(number, signal.SIG_IGN)
         time.sleep(1000)
     elif what == "grow":

@@ -3,10 +3,10 @@
 import pytest
 
 from kernelarena.judge import Judge
-from kernelarena.spec import Evidence, Gate, Reason, Status
+from kernelarena.spec import Deadlines, Evidence, Gate, Reason, Status
 from tests.judge.test_judge import ADD_ONE, HONEST, PREAMBLE, SMALL
 
-SWEEP = SMALL.model_copy(update={"evidence": Evidence.EMULATED, "hidden": SMALL.hidden.model_copy(update={"count": 2})})
+SWEEP = SMALL.model_copy(update={"hidden": SMALL.hidden.model_copy(update={"count": 2})})
 OF_ITS_OWN = """
 @triton.jit
 def with_assembly(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
@@ -48,15 +48,18 @@ def test_an_honest_kernel_passes_every_gate(verdict, platform):
     assert found.resources.registers, "what the compile gate found is kept"
 
 
-def test_nobody_gets_it_who_did_not_ask(verdict):
-    assert verdict(HONEST, evidence=None).evidence is Evidence.COMPILED
-    assert verdict(HONEST, "h100").evidence is Evidence.COMPILED, "there is no emulator of it"
+def test_weaker_evidence_is_given_where_it_is_sought_or_there_is_no_emulator(verdict):
+    assert verdict(HONEST, evidence=Evidence.COMPILED).evidence is Evidence.COMPILED
+    assert verdict(HONEST, "h100").evidence is Evidence.COMPILED
+    assert verdict(HONEST, "h100", evidence=Evidence.EMULATED).evidence is Evidence.COMPILED
 
 
 def test_what_does_not_compile_is_not_run(verdict):
     found = verdict("def entry(x):\n    return run(x, torch.empty_like(x), block=100)\n")
     assert (found.status, found.gate, found.reason) == (Status.FAIL, Gate.COMPILE, Reason.COMPILE_ERROR)
-    assert found.evidence is Evidence.COMPILED
+    assert found.evidence is Evidence.EMULATED, "it counts among those that were to be emulated"
+    assert (found.visible.passed, found.trials) == (0, ())
+    assert found.visible.total
 
 
 FAULTS = {
@@ -82,10 +85,74 @@ def test_an_access_outside_is_pointed_at(verdict):
     assert all(word in found.detail for word in ("illegal-read", "of x_ptr, float32[", "load_dword", " lane "))
 
 
-def test_what_the_emulator_does_not_know_is_no_verdict_on_the_kernel(verdict):
-    found = verdict(OF_ITS_OWN.format("v_cvt_sr_fp8_f32 $0, $1, $1"))
+UNKNOWN = OF_ITS_OWN.format("v_cvt_sr_fp8_f32 $0, $1, $1")
+
+
+def test_what_the_emulator_does_not_know_is_as_good_as_compiled(verdict):
+    found = verdict(UNKNOWN)
+    assert (found.status, found.gate, found.evidence) == (Status.PASS, Gate.COMPILE, Evidence.COMPILED), found
+    assert (found.trials, found.hidden.total) == ((), 0)
+    (note,) = found.notes
+    assert note.startswith("compiled and not run")
+    assert "v_cvt_sr_fp8_f32" in note
+
+
+@pytest.mark.parametrize("named", ["evidence", "require"])
+def test_whoever_asks_for_emulation_by_name_gets_nothing_less(verdict, named):
+    found = verdict(UNKNOWN, **{named: Evidence.EMULATED})
     assert (found.status, found.reason) == (Status.SKIPPED, Reason.EMULATOR_UNSUPPORTED), found
     assert "v_cvt_sr_fp8_f32" in found.detail
+
+
+@pytest.mark.parametrize("wrong", ["float32", "float16"])
+def test_a_wrong_answer_goes_before_what_cannot_be_run(verdict, wrong):
+    """Whichever of the two comes first."""
+    choice = f"""
+def entry(x):
+    x = x.contiguous()
+    if x.dtype == torch.{wrong}:
+        return run(run(x, torch.empty_like(x)), torch.empty_like(x))
+    return unknown(x)
+"""
+    found = verdict(UNKNOWN.replace("def entry", "def unknown") + choice)
+    assert (found.status, found.gate, found.reason) == (Status.FAIL, Gate.CORRECTNESS, Reason.MISMATCH), found
+    assert wrong in found.detail
+
+
+SLOW = """
+@triton.jit
+def slow(x_ptr, y_ptr, n, STEPS: tl.constexpr):
+    total = 0
+    for step in range(STEPS):
+        total += tl.load(x_ptr + step % n).to(tl.int32)
+    tl.store(y_ptr + tl.program_id(0) % n, total)
+
+def entry(x):
+    y = torch.empty_like(x)
+    slow[(1 << 20,)](x.contiguous(), y, x.numel(), STEPS=10_000)
+    return y
+"""
+IMPATIENT = Deadlines(compile=60, call=4)
+
+
+def test_what_is_slow_in_the_emulator_is_as_good_as_compiled(verdict):
+    """It would take hours, and no wave of it runs long enough to be called endless."""
+    found = verdict(SLOW, deadlines=IMPATIENT)
+    assert (found.status, found.gate, found.evidence) == (Status.PASS, Gate.COMPILE, Evidence.COMPILED), found
+    assert found.notes[-1].startswith("compiled and not run to the end")
+    found = verdict(SLOW, deadlines=IMPATIENT, evidence=Evidence.EMULATED)
+    assert (found.status, found.reason, found.evidence) == (Status.FAIL, Reason.TIMEOUT, Evidence.EMULATED), found
+
+
+def test_host_code_that_hangs_is_not_excused(verdict):
+    body = "def entry(x):\n    while x.flatten()[0].item() != 0:\n        pass\n"
+    found = verdict(f"{body}    return run(x.contiguous(), torch.empty_like(x))\n", deadlines=IMPATIENT)
+    assert (found.status, found.reason, found.evidence) == (Status.FAIL, Reason.TIMEOUT, Evidence.EMULATED), found
+
+
+def test_an_emulator_that_does_not_open_is_no_fault_of_the_kernel(verdict):
+    found = verdict(HONEST, deadlines=Deadlines(compile=60, call=1e-9))
+    assert (found.status, found.reason) == (Status.INFRA, Reason.WORKER_LOST), found
 
 
 def test_assembly_of_its_own_is_run_like_any(verdict):

@@ -176,7 +176,7 @@ def test_framework_code_is_not_said_to_build_for_a_chip(verdict):
 class TestCompiled:
     @pytest.mark.parametrize("platform", ["mi300", "h100"])
     def test_an_honest_kernel_builds_and_fits(self, verdict, platform):
-        found = verdict(HONEST, platform)
+        found = verdict(HONEST, platform, sweep=SMALL.model_copy(update={"evidence": Evidence.COMPILED}))
         assert (found.status, found.gate, found.evidence) == (Status.PASS, Gate.COMPILE, Evidence.COMPILED)
         assert found.resources.threads_per_block > 0
         assert found.toolchain.startswith("triton ")
@@ -203,7 +203,7 @@ class TestCompiled:
 
     def test_the_second_verdict_comes_from_the_cache(self, verdict, tmp_path, monkeypatch):
         monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-        sweep = SMALL.model_copy(update={"cache": True})
+        sweep = SMALL.model_copy(update={"cache": True, "evidence": Evidence.COMPILED})
         first, second = verdict(HONEST, "mi300", sweep=sweep), verdict(HONEST, "mi300", sweep=sweep)
         assert (first.cached, second.cached) == (False, True)
         assert (first.isolation, second.isolation) == ((), None)  # no process was started for the second

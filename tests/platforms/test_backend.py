@@ -8,7 +8,7 @@ import stat
 import subprocess
 import sys
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -161,21 +161,25 @@ def test_compiled_evidence_needs_triton_its_backend_and_limits(monkeypatch: pyte
 @pytest.mark.parametrize(
     ("sought", "measured", "absent", "interpreter"),
     [
-        (None, "measured compiled", "compiled", "emulated"),
-        (Evidence.MEASURED, "measured compiled", "compiled", "emulated"),
+        (None, "measured emulated compiled", "emulated compiled", "emulated"),
+        (Evidence.MEASURED, "measured emulated compiled", "emulated compiled", "emulated"),
         (Evidence.EMULATED, "emulated compiled", "emulated compiled", "emulated"),
         (Evidence.COMPILED, "compiled", "compiled", ""),
     ],
 )
 def test_no_stronger_evidence_is_had_than_is_sought(sought, measured, absent, interpreter) -> None:
-    """Emulating what was compiled takes minutes, so nobody gets it who did not ask for it."""
     everything = tuple(Evidence)
     for found, left in (((everything), measured), (everything[1:], absent), ((Evidence.EMULATED,), interpreter)):
         assert " ".join(Availability(found, "why").sought(sought).evidence) == left
-    assert (
-        Availability((Evidence.EMULATED,), "why").sought(Evidence.COMPILED).why_not
-        == "there is no compiled evidence of it"
-    )
+
+
+def test_why_not_more_is_that_no_more_is_sought() -> None:
+    def why_not(evidence: Iterable[Evidence], sought: Evidence | None) -> str:
+        return Availability(tuple(evidence), "why").sought(sought).why_not
+
+    assert why_not([Evidence.EMULATED], Evidence.COMPILED) == "there is no compiled evidence of it"
+    assert why_not(Evidence, Evidence.EMULATED) == "no stronger evidence is sought"
+    assert why_not(Evidence, None) == "why"
 
 
 def test_the_interpreter_gives_emulated_evidence(monkeypatch: pytest.MonkeyPatch) -> None:

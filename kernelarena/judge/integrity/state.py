@@ -23,6 +23,7 @@ from kernelarena.judge.enclosure.privileges import adopt_orphans
 from kernelarena.judge.integrity.names import Names
 from kernelarena.judge.integrity.origin import Origins, Place
 from kernelarena.judge.integrity.watched import OVERRIDDEN, latest
+from kernelarena.judge.stacks import ASKED
 from kernelarena.spec import Reason
 
 # Functions below look here, and not where a kernel may put others.
@@ -40,8 +41,6 @@ _NOWHERE: Place = ("", None)
 _ALONE = "the harness's own objects are not a kernel's to change; leave them alone"
 _LEAVE = "whatever watches the interpreter also watches the harness; remove it before the entry returns"
 _REGISTERED = re.compile(r"registered at (.+):(\d+) ::")
-_HANGS = signal.SIGUSR1
-"""The signal by which the judge asks where a kernel hangs."""
 _OPERATORS = frozenset(torch.library._impls)
 """That libraries gave implementations to, torch's own most of all; taken once, as there are thousands."""
 _namespace = type.__dict__["__dict__"].__get__
@@ -83,8 +82,8 @@ class State:
         From here on, processes whose parent ends become children of this one, where they are seen.
         """
         adopt_orphans()
-        self._catching = _is_caught(_HANGS)
-        self._handled = signal.getsignal(_HANGS)
+        self._catching = _is_caught(ASKED)
+        self._handled = signal.getsignal(ASKED)
         self._dispatch_before = self._dispatch()
         self._function_before = self._function()
         self.hold(*self._dispatch_before, *self._function_before)
@@ -147,10 +146,10 @@ class State:
                 yield f"left a {name} function behind", _LEAVE, Reason.JUDGE_TAMPERING, place
 
     def _handler(self) -> Iterator[Found]:
-        handler = signal.getsignal(_HANGS)
-        if self._catching and (handler is not self._handled or not _is_caught(_HANGS)):
+        handler = signal.getsignal(ASKED)
+        if self._catching and (handler is not self._handled or not _is_caught(ASKED)):
             yield (
-                f"changed how the process answers {_HANGS.name}, by which the harness asks where a kernel hangs",
+                f"changed how the process answers {ASKED.name}, by which the harness asks where a kernel hangs",
                 "use another signal",
                 Reason.JUDGE_TAMPERING,
                 self._kernels(handler) or _NOWHERE,

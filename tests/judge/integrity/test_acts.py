@@ -121,10 +121,10 @@ ACTS = {
         "extent",
     ),
     "the answer to a signal": (
-        "import signal\nsignal.signal(signal.SIGUSR1, signal.SIG_IGN)", JUDGE, "SIGUSR1",
+        "import signal\nsignal.signal(signal.SIGRTMIN, signal.SIG_IGN)", JUDGE, "SIGRTMIN",
     ),
     "the answer to a signal, by its own function": (
-        "import signal\nsignal.signal(signal.SIGUSR1, lambda *a: None)", JUDGE, "SIGUSR1",
+        "import signal\nsignal.signal(signal.SIGRTMIN, lambda *a: None)", JUDGE, "SIGRTMIN",
     ),
     "an alarm": (
         "import signal\nsignal.signal(signal.SIGALRM, lambda *a: None)\nsignal.setitimer(signal.ITIMER_REAL, 60)",
@@ -168,7 +168,7 @@ def test_an_act_is_noticed(noticed, source, reason, word):
     assert "; " in acts[0].detail
 
 
-HANDLED = "import faulthandler, signal\nfaulthandler.register(signal.SIGUSR1, file=2)"
+HANDLED = "import faulthandler, signal\nfaulthandler.register(signal.SIGRTMIN, file=2)"
 MODES = """
 from torch.utils._python_dispatch import TorchDispatchMode
 class Ours(TorchDispatchMode):

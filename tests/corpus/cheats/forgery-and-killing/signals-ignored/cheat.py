@@ -2,7 +2,7 @@ import signal
 
 import work
 
-for _signal in (signal.SIGALRM, signal.SIGTERM, signal.SIGINT, signal.SIGUSR1):
+for _signal in (signal.SIGALRM, signal.SIGTERM, signal.SIGINT, signal.SIGRTMIN):
     signal.signal(_signal, signal.SIG_IGN)
 
 
