@@ -88,4 +88,4 @@ class Fault(Exception):
 
 
 class Unsupported(Exception):
-    """An instruction, or a mode of one, that is not modelled: found when a program is loaded."""
+    """What is not modelled: an instruction, or a mode of one, found when a program is loaded; or memory that lacks."""

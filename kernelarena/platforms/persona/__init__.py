@@ -119,7 +119,7 @@ def execution(platform: Platform, scratch: Path) -> Iterator[Observer]:
     from kernelarena.platforms.persona.torch_face import torch_face
     from kernelarena.platforms.persona.triton_face import triton_face
 
-    observer = _observer()
+    observer = _observer(chip.memory)
     executor = Executor(observer)
     with triton_face(PersonaDriver(chip, executor), executor, scratch), torch_face(chip, observer.ledger, observer):
         yield observer
@@ -162,11 +162,11 @@ def emulation(platform: Platform, scratch: Path) -> Iterator[Observer]:
         yield observer
 
 
-def _observer() -> Observer:
-    """Return an observer of a process in whose memory launches take place."""
+def _observer(memory: int | None = None) -> Observer:
+    """Return an observer of a process in whose memory launches take place; a chip has ``memory`` bytes."""
     from kernelarena.platforms.persona.ledger import Ledger
     from kernelarena.platforms.persona.observer import Observer
     from kernelarena.platforms.persona.provenance import Provenance
 
     ledger = Ledger()
-    return Observer(ledger, real=True, provenance=Provenance(ledger))
+    return Observer(ledger, real=True, memory=memory, provenance=Provenance(ledger))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+import re
 import threading
 from collections.abc import Iterator, Sequence
 from functools import cache
@@ -218,7 +219,7 @@ class Observer(TorchDispatchMode):  # type: ignore[no-untyped-call]
             made = self._execute(func, args, kwargs, sources, written)
         except (RuntimeError, MemoryError) as error:
             if isinstance(error, MemoryError) or "DefaultCPUAllocator" in str(error):
-                raise torch.OutOfMemoryError(f"out of memory on the device: {func.overloadpacket}") from None
+                raise self._out_of_memory(func, str(error)) from None
             raise
         results = tensors_in(made)
         self._enter(sources, results)
@@ -252,6 +253,15 @@ class Observer(TorchDispatchMode):  # type: ignore[no-untyped-call]
             return func(*args, **kwargs)
         except NotImplementedError:  # an overload that only devices have, such as mm with an output dtype of its own
             return self._describe(func, args, kwargs, written)
+
+    def _out_of_memory(self, func: Any, said: str) -> Exception:
+        """Return what is to be raised where this host has no memory left, as ``said`` by torch's allocator."""
+        asked = re.search(r"allocate (\d+) bytes", said)
+        if self.real and self._memory is not None and asked is not None and int(asked[1]) <= self._memory:
+            from kernelarena.platforms.emulator.fault import Unsupported
+
+            return Unsupported(f"an allocation of {asked[1]} bytes, which the chip has and this host has not")
+        return torch.OutOfMemoryError(f"out of memory on the device: {func.overloadpacket}")
 
     def _describe(self, func: Any, args: Any, kwargs: Any, written: list[Any]) -> Any:
         """Answer with what the operator would return, without computing it if that is much."""

@@ -1,10 +1,11 @@
-"""Overloads that only devices have: the persona answers them as the device would."""
+"""What only devices have, overloads and memory: the persona answers as the device would, or says that it cannot."""
 
 from __future__ import annotations
 
 import pytest
 import torch
 
+from kernelarena.platforms.emulator.fault import Unsupported
 from kernelarena.platforms.persona.ledger import Ledger
 from kernelarena.platforms.persona.observer import Observer
 
@@ -45,3 +46,11 @@ def test_where_launches_run_they_keep_what_rounding_to_the_factors_dtype_would_l
 def test_what_the_host_does_not_have_otherwise_is_refused_as_torch_refuses_it() -> None:
     with Observer(Ledger(), real=True), pytest.raises(NotImplementedError, match="_thnn_fused_gru_cell"):
         torch.ops.aten._thnn_fused_gru_cell(*[torch.zeros(2, 6), torch.zeros(2, 6), torch.zeros(2, 2)])
+
+
+@pytest.mark.parametrize(
+    ("memory", "error"), [(None, torch.OutOfMemoryError), (1 << 44, torch.OutOfMemoryError), (1 << 46, Unsupported)]
+)
+def test_memory_that_only_the_chip_has_is_no_fault_of_the_kernel(memory: int | None, error: type[Exception]) -> None:
+    with Observer(Ledger(), real=True, memory=memory), pytest.raises(error):
+        torch.empty(1 << 45, dtype=torch.uint8)
