@@ -36,7 +36,7 @@ def main() -> None:
 def run(name: str, scratch: Path, arguments: argparse.Namespace) -> dict[str, object]:
     """Sweep once and return what it cost."""
     command = [sys.executable, "-m", "kernelarena.cli", "sweep", "--platforms", arguments.platforms]
-    command += ["--out", str(scratch / name), "--json"]
+    command += ["--out", str(scratch / name), "--json", "--evidence", "compiled"]
     for path in arguments.kernels:
         command += ["--kernels", path]
     environment = {**os.environ, "XDG_CACHE_HOME": str(scratch / "cache"), "XDG_STATE_HOME": str(scratch / "state")}

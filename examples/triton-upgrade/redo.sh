@@ -17,7 +17,7 @@ for version in "$base" "$new"; do
         "$environment/bin/pip" install --quiet --no-deps 'liger-kernel==0.8.5'
     fi
     [ -d "triton-upgrade/run-$version" ] || "$environment/bin/kab-mc" sweep \
-        --platforms mi300,h100 --no-hidden \
+        --platforms mi300,h100 --evidence compiled --no-hidden \
         --kernels "$checkout/tasks" --kernels "$checkout/examples/liger/kernels" \
         --tasks-dir "$checkout/examples/liger/tasks" --out "triton-upgrade/run-$version"
 done

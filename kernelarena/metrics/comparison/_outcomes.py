@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kernelarena.metrics._counts import JUDGED
-from kernelarena.spec import Evidence, Gate, Status, Verdict
+from kernelarena.spec import Gate, Status, Verdict
 from kernelarena.spec.base import StrEnum
 
 
@@ -29,10 +29,6 @@ class Change(StrEnum):
     SAME = "same"
 
 
-_COMPILES = frozenset({Evidence.COMPILED, Evidence.MEASURED})
-"""The kinds of evidence that go through the same compile gate."""
-
-
 @dataclass(frozen=True)
 class Outcome:
     """One cell in both runs."""
@@ -54,8 +50,8 @@ def classify(base: Verdict, new: Verdict, *, same_shapes: bool) -> Change:
     """Return what became of a cell.
 
     Other evidence is no regression by itself: a kernel that built for a chip and is wrong when it runs there was never
-    right. But kernels are built alike for ``compiled`` and ``measured`` evidence, so that what is refused at the
-    compile gate by the one, having passed it by the other, did change.
+    right. But kernels are built alike whatever becomes of them then, so that what is refused at the compile gate by
+    the one, having passed it by the other, did change. (Where nothing is compiled, there is one kind of evidence.)
 
     Parameters
     ----------
@@ -75,10 +71,8 @@ def classify(base: Verdict, new: Verdict, *, same_shapes: bool) -> Change:
     ):
         return Change.SAME
     failed = [verdict for verdict in (base, new) if verdict.status is Status.FAIL]
-    if base.evidence is not new.evidence:
-        built_alike = _COMPILES.issuperset({base.evidence, new.evidence})
-        if not (built_alike and all(verdict.gate is Gate.COMPILE for verdict in failed)):
-            return Change.EVIDENCE
+    if base.evidence is not new.evidence and any(verdict.gate is not Gate.COMPILE for verdict in failed):
+        return Change.EVIDENCE
     if not same_shapes and all(verdict.gate is Gate.HIDDEN for verdict in failed):
         return Change.HIDDEN_SHAPES
     if len(failed) == 2:

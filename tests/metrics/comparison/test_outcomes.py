@@ -40,8 +40,10 @@ gone = cell("a", "p", Reason.WORKER_LOST)
         # other evidence: what built and is wrong was never right
         (passes(C), wrong, Change.EVIDENCE),
         (wrong, passes(C), Change.EVIDENCE),
-        (passes(E), unbuilt, Change.EVIDENCE),
-        # but both build alike
+        (passes(E), wrong, Change.EVIDENCE),
+        # but all build alike
+        (passes(E), unbuilt, Change.NEW_FAILURE),
+        (unbuilt, passes(E), Change.FIXED),
         (passes(C), fails(Reason.COMPILE_ERROR, Gate.COMPILE), Change.NEW_FAILURE),
         (passes(M), unbuilt, Change.NEW_FAILURE),
         (unbuilt, passes(M), Change.FIXED),
