@@ -53,7 +53,6 @@ def persona(
     scratch: Path,
     emit: Callable[[dict[str, object]], None],
     exempt: frozenset[str] = frozenset(),
-    here: bool = False,
 ) -> Iterator[Persona]:
     """Have this process answer as ``platform``; Triton compiles for it and launches nothing.
 
@@ -71,8 +70,6 @@ def persona(
         Called with each event: ``compiling``, ``compiled``, ``compile-failed``, ``launch``.
     exempt
         Operators of the framework whose results may be outputs, since the task allows them.
-    here
-        Whether such a chip is in this host, where others will launch what is compiled.
 
     Raises
     ------
@@ -91,8 +88,7 @@ def persona(
     ledger = Ledger()
     observer = Observer(ledger, real=False, memory=chip.memory, exempt=exempt)
     recorder = Recorder(emit, folder, ledger, observer)
-    driver = PersonaDriver(chip, recorder, here=here)
-    with triton_face(driver, recorder, scratch), torch_face(chip, ledger, observer):
+    with triton_face(PersonaDriver(chip, recorder), recorder, scratch), torch_face(chip, ledger, observer):
         yield Persona(chip, ledger, observer, recorder)
 
 

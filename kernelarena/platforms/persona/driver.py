@@ -11,7 +11,6 @@ from triton.backends.driver import DriverBase
 from triton.runtime import _allocation
 
 from kernelarena.platforms.persona.facts import PersonaFacts
-from kernelarena.platforms.toolchains.triton import build_launcher
 
 if TYPE_CHECKING:
     from kernelarena.platforms.persona.capture import Recorder
@@ -35,14 +34,11 @@ class PersonaDriver(DriverBase):  # type: ignore[misc]
         The chip.
     recorder
         Takes note of loads and launches, or has those run; None where they never come here (in the interpreter).
-    here
-        Whether such a chip is in this host, where others will launch what is compiled.
     """
 
-    def __init__(self, facts: PersonaFacts, recorder: Recorder | Executor | None, *, here: bool = False) -> None:
+    def __init__(self, facts: PersonaFacts, recorder: Recorder | Executor | None) -> None:
         self._facts = facts
         self._recorder = recorder
-        self._here = here
         self.utils = _Utils(facts, recorder)
         self.binary_ext = "hsaco" if facts.hip_version else "cubin"
 
@@ -54,8 +50,6 @@ class PersonaDriver(DriverBase):  # type: ignore[misc]
     def launcher_cls(self, source: Any, metadata: Any) -> Any:
         """Return what Triton calls to launch."""
         assert self._recorder is not None
-        if self._here:
-            build_launcher(source, metadata)
         return Launcher(self._facts, self._recorder, source, metadata)
 
     def map_python_to_cpp_type(self, ty: str) -> str:

@@ -84,22 +84,6 @@ def _bitcode(folder: str) -> list[str]:
     return [os.path.join(lib, name) for name in sorted(os.listdir(lib)) if name.endswith(".bc")]
 
 
-def build_launcher(source: Any, metadata: Any) -> None:
-    """Build what launches a compiled kernel on this host's devices, so that a process that runs it finds it built.
-
-    Up to Triton 3.6 that is C for each signature, which takes a fifth of a second; nothing happens without a device.
-
-    Parameters
-    ----------
-    source, metadata
-        What Triton hands a launcher class.
-    """
-    driver = native_driver()
-    if driver is not None:
-        with contextlib.suppress(Exception):  # who runs it builds it then, and is told why it cannot be
-            driver.launcher_cls(source, metadata)
-
-
 @cache
 def native_driver() -> Any | None:
     """Return Triton's driver object of this host's devices, or None where there are none; no device is touched.
