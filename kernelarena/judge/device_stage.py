@@ -60,12 +60,12 @@ class DeviceAccess(Model):
 class DeviceStage:
     """The device itself: nothing is pretended, and launches are observed.
 
-    The entry is called with a stream of ours as the current one, on which the caller waits. Work that goes elsewhere
-    and is not waited for would not be seen by a timer on that stream, so three things are done to notice it in a call
-    whose inputs are *held back*, which is not the first of a shape: the values of the inputs arrive on the stream only
-    after a delay, so that whoever does not wait for it reads nothing of use; launches on other streams are delayed, and
-    those streams must be done when ours is; and outputs are looked at twice, once in the order of the stream and once
-    when the device is idle.
+    The entry is called with a stream of ours as the current one, or the default one (see `take_default_stream`), on
+    which the caller waits. Work that goes elsewhere and is not waited for would not be seen by a timer on that stream,
+    so three things are done to notice it in a call whose inputs are *held back*, which is not the first of a shape: the
+    values of the inputs arrive on the stream only after a delay, so that whoever does not wait for it reads nothing of
+    use; launches on other streams are delayed, and those streams must be done when ours is; and outputs are looked at
+    twice, once in the order of the stream and once when the device is idle.
 
     Parameters
     ----------
@@ -91,8 +91,19 @@ class DeviceStage:
         self.observer: Observer = self._watch.observer
         self._settings = self._device.settings()
         self.acts: list[dict[str, Any]] = []
-        self._stream = self._device.stream()
-        self._stopwatch = Stopwatch(self._device, self._stream, access.flush)
+        self._flush = access.flush
+        self._call_on(self._device.stream())
+
+    def _call_on(self, stream: Any) -> None:
+        self._stream = stream
+        self._stopwatch = Stopwatch(self._device, stream, self._flush)
+
+    def take_default_stream(self) -> None:
+        """Have the default stream be the current one, as it is for whoever asks for no other.
+
+        Code in C++ that names no stream launches there, and that is where its users wait for it.
+        """
+        self._call_on(self._device.numbered(0))
 
     @property
     def watch(self) -> Watch:

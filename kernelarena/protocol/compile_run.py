@@ -69,9 +69,7 @@ def run(
     emit = teller.tell
     with ExitStack() as until:
         exempt = frozenset(job.framework)
-        worn = until.enter_context(
-            persona(job.platform, folder=folder, scratch=scratch, emit=emit, exempt=exempt, here=bool(job.ahead))
-        )
+        worn = until.enter_context(persona(job.platform, folder=folder, scratch=scratch, emit=emit, exempt=exempt))
         load: Callable[[], Callable[..., Any]] = partial(load_entry, folder, job.kernel.file, job.kernel.function)
         if job.kernel.language.is_cpp:
             extensions = Extensions(job, folder, emit, scratch, GateVenue(worn))

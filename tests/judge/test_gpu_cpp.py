@@ -10,9 +10,14 @@ from tests.judge.test_gpu import ADD_ONE, SMALL, device, judge
 
 __all__ = ["device", "judge"]
 pytestmark = pytest.mark.gpu
-ADD = "ka_load(x[i]) + 1.0f"
+ADD = "ka_load(x[i / columns * row + i % columns * column]) + 1.0f"
+STRIDED = (
+    HONEST.replace("y, int64_t n)", "y, int64_t n, int64_t columns, int64_t row, int64_t column)")
+    .replace("ka_load(x[i]) + 1.0f", ADD)
+    .replace("->data, n);", "->data, n, x->size[1], x->stride[0], x->stride[1]);")
+)
 FORMS = {
-    "plain": (HONEST, "kernel.hip", "entry", "hip"),
+    "plain": (STRIDED, "kernel.hip", "entry", "hip"),
     "module": (SOURCE, "kernel.cu", "forward", "cuda"),
     "python": (BUILDER, "kernel.py", "ModelNew", "cuda"),
 }
@@ -56,7 +61,7 @@ def test_it_is_timed(measured):
         pytest.param(("if (i < n)", "if (i < n - 1)"), {Reason.UNWRITTEN_OUTPUT}, id="unwritten"),
         pytest.param(("return hipGetLastError", "return 7 + hipGetLastError"), {Reason.LAUNCH_ERROR}, id="error"),
         pytest.param(
-            ("hipStream_t stream = (hipStream_t)given;", "hipStream_t stream; hipStreamCreate(&stream);"),
+            ("hipStream_t stream = (hipStream_t)given;", "hipStream_t stream = 0; (void)given;"),
             {Reason.OFF_STREAM_WORK, Reason.UNWRITTEN_OUTPUT, Reason.MISMATCH},
             id="another-stream",
         ),
