@@ -113,8 +113,8 @@ def _ran_out_of_time(found: dict[str, Any], stack: list[tuple[str, int]]) -> boo
 
 
 _EMULATOR = Path(platforms.__file__).parent / "emulator"
-_UNKNOWN = "compiled and not run, since the emulator does not know what it needs {}"
-_TOO_SLOW = "compiled and not run to the end, since it is slow in the emulator: {}"
+_UNKNOWN = "compiled and not run: the emulator does not know what it met {}"
+_TOO_SLOW = "compiled and not run to the end: the emulator was still at work {}"
 _QUOTA = Quota(address_space=1 << 40)
 """As of the compile gate: the persona maps memory that it never touches."""
 

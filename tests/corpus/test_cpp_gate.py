@@ -9,7 +9,7 @@ import pytest
 from kernelarena.judge import Judge
 from kernelarena.platforms import catalogue
 from kernelarena.platforms.toolchains import cpp
-from kernelarena.spec import Deadlines, Kernel, Reason, ReasonGroup, Status, Sweep, Verdict
+from kernelarena.spec import Deadlines, Evidence, Kernel, Reason, ReasonGroup, Status, Sweep, Verdict
 from kernelarena.spec.catalogue import load_tasks
 from tests.corpus.cpp_specimens import GateFault, Specimen, specimens
 
@@ -28,7 +28,8 @@ def judge(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Judge]:
 
 def verdict(judge: Judge, kernel: Kernel, platform: str, seconds: float | None = None) -> Verdict:
     deadlines = Deadlines() if seconds is None else Deadlines(compile=seconds, call=seconds)
-    return judge.judge(kernel, TASKS[kernel.task], CHIPS[platform], Sweep(deadlines=deadlines), 1)
+    sweep = Sweep(deadlines=deadlines, evidence=Evidence.COMPILED)
+    return judge.judge(kernel, TASKS[kernel.task], CHIPS[platform], sweep, 1)
 
 
 @pytest.mark.parametrize("specimen", CORPUS, ids=lambda one: one.name)

@@ -39,7 +39,7 @@ def test_builds_and_fits(judge, kernel, platform):
         cpp.find(kernel.language, chip.arch)
     except cpp.Missing as missing:
         pytest.skip(str(missing))
-    verdict = judge.judge(kernel, TASKS[kernel.task], chip, Sweep(cache=False), 1)
+    verdict = judge.judge(kernel, TASKS[kernel.task], chip, Sweep(cache=False, evidence=Evidence.COMPILED), 1)
     assert (verdict.status, verdict.evidence, verdict.detail) == (Status.PASS, Evidence.COMPILED, "")
     assert verdict.visible.passed == verdict.visible.total == 12
     assert verdict.resources.spills == 0

@@ -121,11 +121,11 @@ def test_the_judge_finds_what_is_expected(kernel: Kernel, name: str, judge: Judg
     deadlines = Deadlines(compile=6, call=12) if endless else Deadlines(compile=240, call=120)
     if triton_version() < BY_VERSION.get(kernel.id, (0, 0)):
         pytest.skip("expected of a later version of Triton")
-    verdict = judge.judge(
-        kernel, TASKS[kernel.task], catalogue.load()[name], Sweep(deadlines=deadlines, cache=not endless), SEED
-    )
+    evidence = Evidence.EMULATED if name == "cpu" else Evidence.COMPILED
+    sweep = Sweep(deadlines=deadlines, cache=not endless, evidence=evidence)
+    verdict = judge.judge(kernel, TASKS[kernel.task], catalogue.load()[name], sweep, SEED)
     if verdict.status is not Status.SKIPPED:
-        assert verdict.evidence is (Evidence.EMULATED if name == "cpu" else Evidence.COMPILED)
+        assert verdict.evidence is evidence
     assert fulfils(verdict, expected), f"{verdict.status} {verdict.gate} {verdict.reason}: {verdict.detail}"
 
 

@@ -95,7 +95,8 @@ def judge() -> Iterator[Judge]:
 @pytest.mark.parametrize("operator", BUILT)
 def test_the_package_builds_through_its_adapter(judge: Judge, operator: str, platform: str) -> None:
     (chip,) = catalogue.resolve([platform], catalogue.load())
-    verdict = judge.judge(KERNELS[operator], TASKS[operator], chip, Sweep(cache=False), hidden_seed=1)
+    sweep = Sweep(cache=False, evidence=Evidence.COMPILED)
+    verdict = judge.judge(KERNELS[operator], TASKS[operator], chip, sweep, hidden_seed=1)
     assert verdict.status is Status.PASS, verdict.detail
     assert verdict.evidence is Evidence.COMPILED
     assert {launch.reason for launch in verdict.launches} == {None}

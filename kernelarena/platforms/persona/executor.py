@@ -6,6 +6,7 @@ emulator finds them at their own addresses.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -13,7 +14,7 @@ import numpy as np
 import torch
 
 from kernelarena.platforms.emulator import Memory, Program, launch, load
-from kernelarena.platforms.emulator.fault import Unsupported
+from kernelarena.platforms.emulator.fault import Fault, Unsupported
 from kernelarena.platforms.emulator.lanes import Array
 from kernelarena.platforms.persona.launches import Launches
 from kernelarena.platforms.persona.observer import Observer
@@ -79,7 +80,9 @@ class Executor(Launches):
         made = self._made[number]
         program = self._programs.get(number)
         if program is None:
-            program = self._programs[number] = load(made.asm[_TEXT])
+            with _blaming_itself():
+                program = load(made.asm[_TEXT])
+            self._programs[number] = program
         name, passed = str(made.metadata.name), list(_passed(made.src, arguments))
         run(
             self._observer,
@@ -141,8 +144,19 @@ def run(
         memory.add(storage.data_ptr(), storage.nbytes(), f"{label}, {_form(tensor)}")
     for number, (address, size) in enumerate(workspaces):
         memory.add(address, size, f"workspace {number}")
-    with observer.interpreting(handed, kernel, traffic):
+    with observer.interpreting(handed, kernel, traffic), _blaming_itself():
         launch(program, kernel, grid, block, arguments, memory, dynamic_lds=shared)
+
+
+@contextlib.contextmanager
+def _blaming_itself() -> Iterator[None]:
+    """Have what the emulator trips over count as what it does not know, and not as the kernel's doing."""
+    try:
+        yield
+    except (Fault, Unsupported, MemoryError):
+        raise
+    except Exception as error:
+        raise Unsupported(f"{type(error).__name__} of its own: {error}") from error
 
 
 class _Metered(Memory):
