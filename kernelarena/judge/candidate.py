@@ -62,7 +62,7 @@ def serve(wire: Wire, scratch: str, quota: sandbox.Quota) -> None:
         except WireError:
             return
         if request["do"] == "compile":
-            worker.compile(request, wire)
+            worker.compile(request, files, wire)
             continue
         obey = {
             "prepare": worker.prepare, "load": worker.load, "call": worker.call, "again": worker.again,
@@ -124,24 +124,28 @@ class Candidate:
         yield
         self._noticed = self.acts()
 
-    def compile(self, request: dict[str, Any], wire: Wire) -> None:
-        """Run the compile gate and pass its events on as they come."""
+    def compile(self, request: dict[str, Any], files: list[int], wire: Wire) -> None:
+        """Run the compile gate and pass its events on as they come, and what was built as soon as it is."""
         from kernelarena.platforms.toolchains.cpp.extension_text import is_extension
         from kernelarena.protocol.compile import CompileJob
         from kernelarena.protocol.compile_run import run
 
         job = CompileJob.model_validate(request["job"])
         folder = self.scratch / "compile"
+        _lay(files, folder / built.FOLDER)
+
+        def hand_over() -> None:
+            for entry in built.collect(folder / built.FOLDER) if request["keep"] else ():
+                wire.send({"built": entry})
+
         if job.kernel.language.is_cpp and not is_extension(job.kernel):
             from kernelarena.protocol import compile_cpp
 
-            compile_cpp.run(job, self.folder, lambda event: wire.send({"event": event}), folder)
+            compile_cpp.run(job, self.folder, lambda event: wire.send({"event": event}), folder, hand_over)
             wire.send({"done": True, "acts": []})
             return
         run(job, self.folder, lambda event: wire.send({"event": event}), folder, self._watched())
-        if request["keep"]:
-            for entry in built.collect(folder / built.FOLDER):
-                wire.send({"built": entry})
+        hand_over()
         wire.send({"done": True, "acts": self._noticed})
 
     def prepare(self, request: dict[str, Any], files: list[int]) -> dict[str, Any]:
@@ -152,9 +156,7 @@ class Candidate:
         from kernelarena.spec import Platform
 
         platform = Platform.model_validate(request["platform"])
-        for descriptor in files:
-            with open(descriptor, "rb") as archive:
-                built.lay(built.unpacked(archive.read()), self.scratch / built.FOLDER)
+        _lay(files, self.scratch / built.FOLDER)
         if "device" not in request:
             self._stage = HostStage(platform, self.scratch, self._stack, binary=True)
             return {"ready": True}
@@ -195,17 +197,22 @@ class Candidate:
 
     def _built_entry(self, job: object) -> Callable[..., Any]:
         """Build a kernel in C++ for where it is to run, and return its entry."""
+        from kernelarena.platforms.toolchains.cpp.extension_text import is_extension
+        from kernelarena.platforms.toolchains.cpp.objects import Objects
         from kernelarena.protocol import cpp_entry, cpp_in_emulator, cpp_on_device
         from kernelarena.protocol.compile import CompileJob
 
         order = CompileJob.model_validate(job)
         venue: cpp_entry.Venue
         if isinstance(self._stage, DeviceStage):
+            if is_extension(order.kernel):
+                self._stage.take_default_stream()
             venue = cpp_on_device.Device(self._stage.watch)
         else:
             assert self._stage is not None
             venue = cpp_in_emulator.Emulator(order.platform, self._stage.observer)
-        entry = cpp_entry.load(order, self.folder, self.scratch / "compile", venue, self._stack)
+        objects = Objects(self.scratch / built.FOLDER)
+        entry = cpp_entry.load(order, self.folder, self.scratch / "compile", venue, self._stack, objects)
         if isinstance(entry, cpp_entry.PlainEntry):
             self._expect = entry.expect
         return entry
@@ -375,6 +382,13 @@ class Candidate:
 
 def _class(output: object) -> str:
     return type(output).__name__[:100]
+
+
+def _lay(files: list[int], folder: Path) -> None:
+    """Unpack archives of what has been built already."""
+    for descriptor in files:
+        with open(descriptor, "rb") as archive:
+            built.lay(built.unpacked(archive.read()), folder)
 
 
 def _fences(pairs: Sequence[Sequence[int]]) -> list[Fence]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable
+from types import MappingProxyType
 from typing import Any
 
 from kernelarena.judge.sandbox import Quota
@@ -28,6 +29,7 @@ def compile_gate(
     *,
     keep: bool = False,
     ahead: bool = False,
+    given: Built = MappingProxyType({}),
 ) -> tuple[dict[str, Any], Built]:
     """Build a kernel for a platform on every visible shape and hold it against the chip's limits.
 
@@ -41,6 +43,8 @@ def compile_gate(
         Whether what is built will be run, by a process that need not build it once more.
     ahead
         Whether to build also what shapes other than the published ones may need, which takes several times as long.
+    given
+        What has been built already that does not depend on the kernel.
 
     Returns
     -------
@@ -51,7 +55,7 @@ def compile_gate(
     decision = compile_cache.load(key) if sweep.cache else None
     cached = decision is not None
     if decision is None:
-        decision, files = _decide(zygote(), kernel, task, platform, sweep, keep=keep, ahead=ahead)
+        decision, files = _decide(zygote(), kernel, task, platform, sweep, given, keep=keep, ahead=ahead)
         if sweep.cache and decision.reason not in _NOT_REMEMBERED:
             compile_cache.store(key, decision)
             if keep:
@@ -80,9 +84,18 @@ _NOT_REMEMBERED = (Reason.COMPILE_TIMEOUT, Reason.OUT_OF_MEMORY, Reason.CRASH, R
 
 
 def _decide(
-    zygote: Zygote, kernel: Kernel, task: TaskSource, platform: Platform, sweep: Sweep, *, keep: bool, ahead: bool
+    zygote: Zygote,
+    kernel: Kernel,
+    task: TaskSource,
+    platform: Platform,
+    sweep: Sweep,
+    given: Built,
+    *,
+    keep: bool,
+    ahead: bool,
 ) -> tuple[Decision, dict[str, bytes]]:
     from kernelarena.judge.answer import acted
+    from kernelarena.judge.memory import handed_over
     from kernelarena.judge.outline import compile_job  # imports torch, which an answer from the cache does not need
 
     job = compile_job(kernel, task, platform, ahead=ahead)
@@ -91,15 +104,17 @@ def _decide(
     ended, said = None, ()
     seconds = sweep.deadlines.compile
     request = {"do": "compile", "job": job.model_dump(mode="json"), "keep": keep}
-    with Session(zygote, kernel, _QUOTA) as session:
+    archive = handed_over(built.packed(given, deflated=False))
+    with archive as handed, Session(zygote, kernel, _QUOTA) as session:
         try:
-            for message in session.stream(request, seconds):
+            for message in session.stream(request, seconds, [handed]):
                 if "done" in message:
                     said = message.get("acts", ())
                     break
                 if "built" in message:
                     with contextlib.suppress(ValueError):  # it will be built once more, then
-                        files |= built.kernels(built.decoded(message["built"]))
+                        # What came first was told before the kernel could have a hand in it.
+                        files = {**built.kernels(built.decoded(message["built"])), **files}
                     continue
                 events.append(message.get("event"))
         except CandidateEnded as end:

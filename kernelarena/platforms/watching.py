@@ -14,6 +14,7 @@ from kernelarena.platforms.persona.ledger import Ledger, Work
 from kernelarena.platforms.persona.observer import Observer
 from kernelarena.platforms.persona.patching import Patches
 from kernelarena.platforms.persona.threads import enter_in_threads
+from kernelarena.platforms.toolchains.built import FOLDER
 
 _COPIES = (torch.ops.aten.copy_, torch.ops.aten._to_copy)
 _STREAM = 3
@@ -84,7 +85,7 @@ def _watch_triton(patches: Patches, watch: Watch, graphs: _Graphs, scratch: Path
 
     from kernelarena.platforms.toolchains.triton import native_driver
 
-    patches.set(triton.runtime.cache.knobs.cache, dir=str(scratch / "triton"))
+    patches.set(triton.runtime.cache.knobs.cache, dir=str(scratch / FOLDER))
     try:
         driver = native_driver() or triton.runtime.driver.active
     except Exception:  # Triton knows no device here: a kernel that launches something is told so

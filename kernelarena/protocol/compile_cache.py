@@ -13,7 +13,6 @@ import json
 import os
 import stat
 import sys
-import tempfile
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -22,7 +21,7 @@ from pydantic import ValidationError
 
 from kernelarena.platforms.toolchains import built, cpp, triton
 from kernelarena.protocol.compile import Decision
-from kernelarena.spec import Kernel, Language, Platform, TaskSource
+from kernelarena.spec import Kernel, Language, Platform, TaskSource, wholefile
 from kernelarena.spec.paths import cache_dir
 
 _SOURCE_LIMIT = 64 * 2**20  # bytes
@@ -70,7 +69,7 @@ def load(name: str) -> Decision | None:
 
 def store(name: str, decision: Decision) -> None:
     """Remember a decision. A cache that cannot be written costs time, never a run."""
-    _write(_path(name), decision.model_dump_json().encode())
+    wholefile.write(_path(name), decision.model_dump_json().encode())
 
 
 def load_built(name: str) -> dict[str, bytes]:
@@ -83,7 +82,7 @@ def load_built(name: str) -> dict[str, bytes]:
 
 def store_built(name: str, files: built.Built) -> None:
     """Remember what the toolchain built, and forget what lies there longest where that would be too much."""
-    _write(_path(name, "zip"), built.packed(files))
+    wholefile.write(_path(name, "zip"), built.packed(files))
     _prune(_MOST_BUILT)
 
 
@@ -99,20 +98,6 @@ def _prune(most: int) -> None:
             return
         path.unlink(missing_ok=True)
         excess -= size
-
-
-def _write(path: Path, data: bytes) -> None:
-    """Write a file whole or not at all, also for a reader at the same moment."""
-    with contextlib.suppress(OSError):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=".new-")
-        try:
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(data)
-            os.replace(temporary, path)
-        except BaseException:
-            os.unlink(temporary)
-            raise
 
 
 def _path(name: str, kind: str = "json") -> Path:

@@ -10,16 +10,19 @@ import contextlib
 import itertools
 import re
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import torch
 
 from kernelarena.platforms.persona.facts import facts
+from kernelarena.platforms.toolchains.built import FOLDER
 from kernelarena.platforms.toolchains.cpp.compiler import INCLUDE
 from kernelarena.platforms.toolchains.cpp.diagnostics import Diagnostic
 from kernelarena.platforms.toolchains.cpp.entry import Signature, signature, source
 from kernelarena.platforms.toolchains.cpp.finding import find
 from kernelarena.platforms.toolchains.cpp.names import line_of
+from kernelarena.platforms.toolchains.cpp.objects import Objects
 from kernelarena.platforms.toolchains.cpp.recorded import Described, Recorded
 from kernelarena.protocol.compile_events import Arg, TensorSpec
 from kernelarena.protocol.compile_job import Call, CompileJob, make_calls
@@ -29,7 +32,9 @@ from kernelarena.protocol.entry import EntryFault
 _UNDECLARED = re.compile(r"identifier \"(\w+)\" is undefined|use of undeclared identifier '(\w+)'")
 
 
-def run(job: CompileJob, folder: Path, emit: Emit, scratch: Path) -> None:
+def run(
+    job: CompileJob, folder: Path, emit: Emit, scratch: Path, compiled: Callable[[], object] = lambda: None
+) -> None:
     """Build the kernel of ``job``, make every call, and emit events as things happen.
 
     Parameters
@@ -42,13 +47,17 @@ def run(job: CompileJob, folder: Path, emit: Emit, scratch: Path) -> None:
         Receives each event.
     scratch
         Where to build.
+    compiled
+        Called when the unit has been compiled and nothing of it has run yet.
     """
     scratch.mkdir(parents=True, exist_ok=True)
     compiler = find(job.kernel.language, job.platform.arch)
-    unit = Unit(job, compiler, job.kernel.files, folder, emit, scratch, itertools.count())
+    objects = Objects(scratch / FOLDER)
+    unit = Unit(job, compiler, job.kernel.files, folder, emit, scratch, itertools.count(), objects)
     wanted = signature_of(job)
     try:
         library = unit.build(source(compiler, wanted, job.kernel.file), [INCLUDE])
+        compiled()
         recorded = Recorded(library, facts(job.platform))
     except BuildFailed as failed:
         with contextlib.suppress(Refused):

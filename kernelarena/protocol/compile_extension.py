@@ -24,6 +24,7 @@ from kernelarena.platforms.toolchains.cpp.diagnostics import Diagnostic
 from kernelarena.platforms.toolchains.cpp.extension import Extension, Place
 from kernelarena.platforms.toolchains.cpp.extension_text import NAMES, Part, forward, gives_away, lacking, part, unit
 from kernelarena.platforms.toolchains.cpp.finding import find
+from kernelarena.platforms.toolchains.cpp.objects import Objects
 from kernelarena.platforms.toolchains.cpp.recorded import Launch, Recorder, nowhere
 from kernelarena.protocol.compile_job import CompileJob
 from kernelarena.protocol.compile_unit import BuildFailed, Emit, Refused, Unit
@@ -71,10 +72,15 @@ class Extensions:
         As of :func:`kernelarena.protocol.compile_run.run`.
     venue
         Where they are called.
+    objects
+        What has been compiled already, and where to keep what is.
     """
 
-    def __init__(self, job: CompileJob, folder: Path, emit: Emit, scratch: Path, venue: Venue) -> None:
+    def __init__(
+        self, job: CompileJob, folder: Path, emit: Emit, scratch: Path, venue: Venue, objects: Objects
+    ) -> None:
         self._job, self._folder, self._emit, self._scratch, self._venue = job, folder, emit, scratch, venue
+        self._objects = objects
         self._compiler = find(job.kernel.language, job.platform.arch)
         self._numbers = itertools.count(_NUMBERS)
         self._built = itertools.count()
@@ -164,7 +170,7 @@ class Extensions:
     def _unit(self, files: Any, folder: Path) -> Unit:
         scratch = self._scratch / f"extension-{next(self._built)}"
         scratch.mkdir(parents=True)
-        return Unit(self._job, self._compiler, files, folder, self._told, scratch, self._numbers)
+        return Unit(self._job, self._compiler, files, folder, self._told, scratch, self._numbers, self._objects)
 
     def _told(self, event: dict[str, object]) -> None:
         """Pass an event on; that there is no entry is an exception here, and told of by who imports the kernel."""

@@ -63,6 +63,8 @@ def run(
     scratch = folder.parent / "compile" if scratch is None else scratch
     scratch.mkdir(parents=True, exist_ok=True)
     if job.kernel.language.is_cpp:
+        from kernelarena.platforms.toolchains.built import FOLDER
+        from kernelarena.platforms.toolchains.cpp.objects import Objects
         from kernelarena.protocol.compile_extension import Extensions, GateVenue  # imports what torch builds with
     before = set(sys.modules)
     teller = _Teller(emit)
@@ -72,7 +74,7 @@ def run(
         worn = until.enter_context(persona(job.platform, folder=folder, scratch=scratch, emit=emit, exempt=exempt))
         load: Callable[[], Callable[..., Any]] = partial(load_entry, folder, job.kernel.file, job.kernel.function)
         if job.kernel.language.is_cpp:
-            extensions = Extensions(job, folder, emit, scratch, GateVenue(worn))
+            extensions = Extensions(job, folder, emit, scratch, GateVenue(worn), Objects(scratch / FOLDER))
             load = until.enter_context(extensions.offered())
         until.enter_context(within or nullcontext())
         try:

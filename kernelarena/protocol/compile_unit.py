@@ -18,6 +18,7 @@ from kernelarena.platforms.toolchains.cpp.compiler import RECORDER, Compiler
 from kernelarena.platforms.toolchains.cpp.diagnostics import Diagnostic, excerpt, first_error
 from kernelarena.platforms.toolchains.cpp.hipify import difference
 from kernelarena.platforms.toolchains.cpp.names import demangled, line_of
+from kernelarena.platforms.toolchains.cpp.objects import Objects, unit_name
 from kernelarena.platforms.toolchains.cpp.recorded import Launch
 from kernelarena.protocol.compile_job import CompileJob
 from kernelarena.protocol.entry import EntryFault
@@ -67,6 +68,8 @@ class Unit:
         Where to build.
     numbers
         Gives out the numbers of specialisations.
+    objects
+        What has been compiled already, and where to keep what is.
     """
 
     def __init__(
@@ -78,10 +81,11 @@ class Unit:
         emit: Emit,
         scratch: Path,
         numbers: itertools.count[int],
+        objects: Objects,
     ) -> None:
         self._job, self._compiler, self._files, self._emit, self._scratch = job, compiler, files, emit, scratch
         self._folder = _translated(compiler, files, folder, scratch / "translated")
-        self._numbers = numbers
+        self._numbers, self._objects = numbers, objects
         self._needs: dict[str, Needs] = {}
         self._known: dict[tuple[str, int, int], int] = {}
         self._include: list[Path] = []
@@ -96,24 +100,46 @@ class Unit:
         BuildFailed
             If a compiler refuses.
         """
-        unit, library, linked = (self._scratch / name for name in (UNIT, "kernel.so", f"{link.stem}.o"))
-        unit.write_text(text)
-        arch = self._job.platform.arch
-        self._compiler.prepare(arch, self._scratch)
+        library = self._scratch / "kernel.so"
+        (self._scratch / UNIT).write_text(text)
+        self._compiler.prepare(self._job.platform.arch, self._scratch)
         self._include = [*include, self._folder]
         started = time.perf_counter()
-        status, output = self._run(self._compiler.host(link, linked))
-        if status == 0:
-            status, output = self._run(self._compiler.library(arch, unit, [linked], library, self._include))
+        objects = [self._unit(text), self._host(link)]
+        self._compiled(self._compiler.link(objects, library), library)
         self.seconds = time.perf_counter() - started
-        said = excerpt(output, self._compiler.is_remark)
+        return library
+
+    def _unit(self, text: str) -> Path:
+        """Return the object of the unit, and take note of what its kernels need."""
+        arch, output = self._job.platform.arch, self._scratch / "unit.o"
+        name = unit_name(self._compiler, arch, text, self._files)
+        known = self._objects.unit(name)
+        if known is not None:
+            made, self._needs = known
+            return made
+        said = self._compiled(self._compiler.unit(arch, self._scratch / UNIT, output, self._include), output)
+        self._needs = self._compiler.needs(said)
+        return self._objects.keep(name, output, self._needs)
+
+    def _host(self, source: Path) -> Path:
+        """Return the object of what the unit is linked with."""
+        output = self._scratch / f"{source.stem}.o"
+        known = self._objects.host(self._compiler, source)
+        if known is None:
+            self._compiled(self._compiler.host(source, output), output)
+        return known or output
+
+    def _compiled(self, command: list[str], output: Path) -> str:
+        """Return what a compiler printed that made ``output``; what of it is of use goes to the log."""
+        status, told = self._run(command)
+        said = excerpt(told, self._compiler.is_remark)
         if said:
             print(said, flush=True)
-        if status != 0 or not library.exists():
-            error = first_error(output)
+        if status != 0 or not output.exists():
+            error = first_error(told)
             raise BuildFailed(error or Diagnostic(f"the compiler ended with status {status} and names no error"), said)
-        self._needs = self._compiler.needs(output)
-        return library
+        return told
 
     def assembly(self) -> str:
         """Return the assembly text of the device's code of what was built last.

@@ -19,6 +19,7 @@ from kernelarena.platforms.toolchains.cpp.compiler import INCLUDE
 from kernelarena.platforms.toolchains.cpp.entry import source
 from kernelarena.platforms.toolchains.cpp.extension_text import is_extension
 from kernelarena.platforms.toolchains.cpp.finding import find
+from kernelarena.platforms.toolchains.cpp.objects import Objects
 from kernelarena.protocol import compile_extension
 from kernelarena.protocol.compile_cpp import signature_of
 from kernelarena.protocol.compile_events import TensorSpec
@@ -44,7 +45,9 @@ class Venue(compile_extension.Venue, Protocol):
         """
 
 
-def load(job: CompileJob, folder: Path, scratch: Path, venue: Venue, until: ExitStack) -> Callable[..., Any]:
+def load(
+    job: CompileJob, folder: Path, scratch: Path, venue: Venue, until: ExitStack, objects: Objects
+) -> Callable[..., Any]:
     """Build a kernel and return its entry.
 
     Parameters
@@ -59,6 +62,8 @@ def load(job: CompileJob, folder: Path, scratch: Path, venue: Venue, until: Exit
         Where it is called.
     until
         Has Python code that builds extensions come here until then.
+    objects
+        What the compile gate has compiled of it.
 
     Raises
     ------
@@ -67,9 +72,9 @@ def load(job: CompileJob, folder: Path, scratch: Path, venue: Venue, until: Exit
     """
     scratch.mkdir(parents=True, exist_ok=True)
     if is_extension(job.kernel):
-        extensions = Extensions(job, folder, _untold, scratch, venue)
+        extensions = Extensions(job, folder, _untold, scratch, venue, objects)
         return until.enter_context(extensions.offered())()
-    return PlainEntry(_built(job, folder, scratch, venue))
+    return PlainEntry(_built(job, folder, scratch, venue, objects))
 
 
 class PlainEntry:
@@ -104,9 +109,9 @@ class PlainEntry:
         return made[0] if len(made) == 1 else tuple(made)
 
 
-def _built(job: CompileJob, folder: Path, scratch: Path, venue: Venue) -> Call:
+def _built(job: CompileJob, folder: Path, scratch: Path, venue: Venue, objects: Objects) -> Call:
     compiler = find(job.kernel.language, job.platform.arch)
-    unit = Unit(job, compiler, job.kernel.files, folder, _untold, scratch, itertools.count())
+    unit = Unit(job, compiler, job.kernel.files, folder, _untold, scratch, itertools.count(), objects)
     try:
         library = unit.build(source(compiler, signature_of(job), job.kernel.file), [INCLUDE], venue.link)
         return venue.plain(library, unit)

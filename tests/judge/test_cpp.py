@@ -87,7 +87,7 @@ def judged(zygote, platforms):
     def judge(source, platform, language="hip", **changes):
         chip = platforms[platform]
         sweep = SMALL.model_copy(update=changes)
-        return judge_cpp(lambda: zygote, submission(source, language), ADD_ONE, chip, sweep, availability(chip))
+        return judge_cpp(lambda: zygote, submission(source, language), ADD_ONE, chip, sweep, availability(chip))[0]
 
     return judge
 

@@ -89,7 +89,7 @@ def judged(zygote, platforms):
             id="under-test", task="add_one", language="cuda", file=file, function=function, files={file: source},
             origin="a test",
         )  # fmt: skip
-        return judge_cpp(lambda: zygote, kernel, ADD_ONE, chip, SMALL, availability(chip))
+        return judge_cpp(lambda: zygote, kernel, ADD_ONE, chip, SMALL, availability(chip))[0]
 
     return judge
 

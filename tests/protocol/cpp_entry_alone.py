@@ -18,6 +18,7 @@ from kernelarena.platforms.persona import persona
 from kernelarena.platforms.persona.memory import lazy_zeros
 from kernelarena.platforms.toolchains.cpp.compiler import RECORDER
 from kernelarena.platforms.toolchains.cpp.finding import find
+from kernelarena.platforms.toolchains.cpp.objects import Objects
 from kernelarena.platforms.toolchains.cpp.recorded import Recorder
 from kernelarena.protocol.cpp_entry import load
 from kernelarena.protocol.cpp_on_device import Device
@@ -48,7 +49,7 @@ def main(folder, file, function, language, platform):
         recorder = runtime(folder, find(kernel.language, chip.arch), worn.facts)
         watch = SimpleNamespace(observer=worn.observer, going_to=going_to.append)
         try:
-            entry = load(job, folder / "kernel", folder / "compile", Device(watch), until)
+            entry = load(job, folder / "kernel", folder / "compile", Device(watch), until, Objects(folder / "built"))
         except EntryError as error:
             return {"fault": [error.fault.value, error.file, error.line, str(error)]}
         if hasattr(entry, "expect"):

@@ -15,6 +15,7 @@ import triton.testing
 
 from kernelarena.platforms.persona.patching import Patches
 from kernelarena.platforms.persona.traffic import Meter
+from kernelarena.platforms.toolchains.built import FOLDER
 
 if TYPE_CHECKING:
     from kernelarena.platforms.persona.capture import Recorder
@@ -36,7 +37,7 @@ def triton_face(driver: PersonaDriver, recorder: Recorder | Executor | None, scr
         )
         if hasattr(triton.testing, "do_bench_proton"):
             patches.set(triton.testing, do_bench_proton=driver.do_bench)
-        patches.set(triton.runtime.cache.knobs.cache, dir=str(scratch / "triton"))
+        patches.set(triton.runtime.cache.knobs.cache, dir=str(scratch / FOLDER))
         triton.compiler.compiler.max_shared_mem.cache_clear()
         if recorder is not None:
             recorded = recorder.compiling(triton.compiler.compile)

@@ -1,8 +1,9 @@
-"""What Triton has built in one process, carried to another that would build the same.
+"""What has been built in one process, carried to another that would build the same.
 
 A process of its own compiles a kernel for a chip, and another runs it there; both would compile alike. Triton keeps
 what it built in a folder, by the digest of everything that it depends on, so the other process finds it if that folder
-is filled before. Only the bytes travel: an entry lists its files by absolute paths, which are written anew.
+is filled before. Object files of C++ lie beside that, by digests of ours (:mod:`.cpp.objects`). Only the bytes travel:
+an entry of Triton's lists its files by absolute paths, which are written anew.
 """
 
 from __future__ import annotations
@@ -21,25 +22,31 @@ Built = Mapping[str, bytes]
 """Contents of files, by ``folder/file``."""
 MOST_BYTES = 64 << 20
 """Of all files of one kernel together."""
-FOLDER = "triton"
-"""Of Triton's files, in the folder that a process may write to."""
+_MOST_AT_ONCE = 6 << 20
+"""Characters of one entry as it is told: less than a process may say in one message."""
+FOLDER = "built"
+"""Of all of them, in the folder that a process may write to."""
 _NAME = re.compile(r"[A-Za-z0-9_\-]{1,100}/(?!\.)[A-Za-z0-9_.\-]{1,200}")
 _GROUP = "__grp__"
 _LIBRARY = ".so"
+OF_THE_HOST = "host-"
+"""What the names of entries begin with that are the same for all kernels, and that no kernel's process is asked for."""
 
 
 def collect(folder: Path) -> Iterator[dict[str, str]]:
-    """Yield what lies in Triton's folder, an entry at a time, as plain data (deflated, base 64).
+    """Yield what lies in the folder, an entry at a time, as plain data (deflated, base 64).
 
     What is too much is left out: whoever misses it builds it.
     """
     left = MOST_BYTES
-    for entry in sorted(path for path in folder.glob("*") if path.is_dir()):
+    for entry in sorted(path for path in folder.glob("*") if path.is_dir() and not path.name.startswith(OF_THE_HOST)):
         files = {f"{entry.name}/{path.name}": path.read_bytes() for path in sorted(entry.iterdir()) if path.is_file()}
         left -= sum(map(len, files.values()))
         if left < 0:
             return
-        yield {name: base64.b64encode(zlib.compress(data, 1)).decode() for name, data in files.items()}
+        told = {name: base64.b64encode(zlib.compress(data, 1)).decode() for name, data in files.items()}
+        if sum(map(len, told.values())) < _MOST_AT_ONCE:
+            yield told
 
 
 def decoded(told: object) -> dict[str, bytes]:
@@ -69,7 +76,9 @@ def libraries(built: Built) -> dict[str, bytes]:
 
 def kernels(built: Built) -> dict[str, bytes]:
     """Return everything else."""
-    return {name: data for name, data in built.items() if not name.endswith(_LIBRARY)}
+    return {
+        name: data for name, data in built.items() if not name.endswith(_LIBRARY) and not name.startswith(OF_THE_HOST)
+    }
 
 
 def packed(built: Built, *, deflated: bool = True) -> bytes:
@@ -92,7 +101,7 @@ def unpacked(archive: bytes) -> dict[str, bytes]:
 
 
 def lay(built: Built, folder: Path) -> None:
-    """Write files into Triton's folder, so that it takes them for its own."""
+    """Write files into the folder, so that whoever builds takes them for its own."""
     for name, data in built.items():
         if not _NAME.fullmatch(name):
             raise ValueError(f"'{name[:100]}' is no file of an entry")

@@ -64,18 +64,21 @@ class Clang(Compiler):
             "-c", "-o", str(output), str(source),
         ]  # fmt: skip
 
-    def library(self, arch: str, source: Path, objects: list[Path], output: Path, include: list[Path]) -> list[str]:
-        """Compile in one go; the remarks print registers, spills and shared memory of each kernel."""
+    def unit(self, arch: str, source: Path, output: Path, include: list[Path]) -> list[str]:
+        """Compile without relocatable device code; the remarks print what each kernel needs."""
         return [
             self.program, f"--offload-arch={arch}", f"--rocm-path={self.root}",
-            f"--rocm-device-lib-path={output.parent / 'bitcode'}", "-std=c++17", "-O3", "-fPIC", "-shared",
-            "-Rpass-analysis=kernel-resource-usage", "-fno-caret-diagnostics", "-ferror-limit=20", "-fuse-ld=lld",
-            "-Wl,-Bsymbolic", "-no-hip-rt", *(f"-I{folder}" for folder in include),
-            "-o", str(output), "-x", "hip", str(source), "-x", "none", *map(str, objects),
+            f"--rocm-device-lib-path={output.parent / 'bitcode'}", "-std=c++17", "-O3", "-fPIC", "-c",
+            "-Rpass-analysis=kernel-resource-usage", "-fno-caret-diagnostics", "-ferror-limit=20",
+            *(f"-I{folder}" for folder in include), "-o", str(output), "-x", "hip", str(source),
         ]  # fmt: skip
 
+    def link(self, objects: list[Path], output: Path) -> list[str]:
+        """Link as host code; the device's is inside the objects."""
+        return [self.program, "-shared", "-fuse-ld=lld", "-Wl,-Bsymbolic", "-o", str(output), *map(str, objects)]
+
     def assembly(self, arch: str, source: Path, output: Path, include: list[Path]) -> list[str]:
-        """Compile the device's half alone, with the options of :meth:`library`."""
+        """Compile the device's half alone, with the options of :meth:`unit`."""
         return [
             self.program, "--cuda-device-only", "-S", f"--offload-arch={arch}", f"--rocm-path={self.root}",
             f"--rocm-device-lib-path={output.parent / 'bitcode'}", "-std=c++17", "-O3", "-gline-tables-only",

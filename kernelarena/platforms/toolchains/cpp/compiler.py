@@ -57,11 +57,15 @@ class Compiler(ABC):
         """Return the command that compiles host code without any kernel in it to an object file."""
 
     @abstractmethod
-    def library(self, arch: str, source: Path, objects: list[Path], output: Path, include: list[Path]) -> list[str]:
-        """Return the command that builds a shared library from one source and some object files.
+    def unit(self, arch: str, source: Path, output: Path, include: list[Path]) -> list[str]:
+        """Return the command that compiles one source, kernels and host code, to an object file.
 
-        It has the compiler print what each kernel needs. The library is not linked with the vendor's runtime.
+        It has the compiler print what each kernel needs.
         """
+
+    @abstractmethod
+    def link(self, objects: list[Path], output: Path) -> list[str]:
+        """Return the command that makes a shared library of object files, without the vendor's runtime."""
 
     def assembly(self, arch: str, source: Path, output: Path, include: list[Path]) -> list[str]:
         """Return the command that writes the assembly text of the device's code.
@@ -79,11 +83,11 @@ class Compiler(ABC):
 
     @abstractmethod
     def needs(self, output: str) -> dict[str, Needs]:
-        """Return what each kernel needs, by its name in the binary, from what :meth:`library` printed."""
+        """Return what each kernel needs, by its name in the binary, from what :meth:`unit` printed."""
 
     @abstractmethod
     def is_remark(self, line: str) -> bool:
-        """Whether a line of output is told because :meth:`library` asked for it, and not by the source's fault."""
+        """Whether a line of output is told because :meth:`unit` asked for it, and not by the source's fault."""
 
     @property
     def translator(self) -> str | None:

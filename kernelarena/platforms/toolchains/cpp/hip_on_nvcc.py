@@ -20,9 +20,9 @@ _LACKING = re.compile(r"identifier \"(__?hip\w+|hip\w+|__builtin_amdgcn_\w+)\" i
 class HipOnNvcc(nvcc.Nvcc):
     """``nvcc``, for kernels in HIP."""
 
-    def library(self, arch: str, source: Path, objects: list[Path], output: Path, include: list[Path]) -> list[str]:
+    def unit(self, arch: str, source: Path, output: Path, include: list[Path]) -> list[str]:
         """As for CUDA, with HIP's names."""
-        return super().library(arch, source, objects, output, [NAMES, *include])
+        return super().unit(arch, source, output, [NAMES, *include])
 
     def lacks(self, error: Diagnostic) -> str | None:
         """Return what of HIP the header has no name for."""

@@ -38,12 +38,18 @@ class Nvcc(Compiler):
         """Compile with the host compiler alone."""
         return [self.program, "-DKA_CUDA", "-O1", "-c", "-Xcompiler", "-fPIC", "-o", str(output), str(source)]
 
-    def library(self, arch: str, source: Path, objects: list[Path], output: Path, include: list[Path]) -> list[str]:
-        """Compile in one go; ``-Xptxas -v`` prints registers, spills and shared memory of each kernel."""
+    def unit(self, arch: str, source: Path, output: Path, include: list[Path]) -> list[str]:
+        """Compile whole programs; ``-Xptxas -v`` prints registers, spills and shared memory of each kernel."""
         return [
-            self.program, f"-arch={arch}", "-std=c++17", "-O3", "-shared", "-Xcompiler", "-fPIC", "-Xptxas", "-v",
-            "-cudart", "none", "-Xlinker", "-Bsymbolic", *(f"-I{folder}" for folder in include),
-            "-o", str(output), str(source), *map(str, objects),
+            self.program, f"-arch={arch}", "-std=c++17", "-O3", "-c", "-Xcompiler", "-fPIC", "-Xptxas", "-v",
+            *(f"-I{folder}" for folder in include), "-o", str(output), str(source),
+        ]  # fmt: skip
+
+    def link(self, objects: list[Path], output: Path) -> list[str]:
+        """Have the host's linker do it: what was compiled as a whole program leaves nothing to the device's."""
+        return [
+            self.program, "-shared", "-cudart", "none", "-Xlinker", "-Bsymbolic", "-o", str(output),
+            *map(str, objects),
         ]  # fmt: skip
 
     def prepare(self, arch: str, folder: Path) -> None:
