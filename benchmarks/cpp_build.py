@@ -15,11 +15,12 @@ from pathlib import Path
 
 from kernelarena.judge import Judge
 from kernelarena.platforms import catalogue
-from kernelarena.spec import Sweep
+from kernelarena.spec import Evidence, Sweep
 from kernelarena.spec.catalogue import load_tasks
 from kernelarena.spec.kernels import load_kernels
 
 EXAMPLES = Path(__file__).parents[1] / "examples" / "cpp"
+_BUILD = Sweep(evidence=Evidence.COMPILED)
 
 
 def main() -> None:
@@ -34,11 +35,11 @@ def main() -> None:
     new, remembered = [], []
     with tempfile.TemporaryDirectory() as cache, Judge() as judge:
         os.environ["XDG_CACHE_HOME"] = cache
-        judge.judge(kernels[0], tasks[kernels[0].task], platforms[0], Sweep(cache=False), 1)
+        judge.judge(kernels[0], tasks[kernels[0].task], platforms[0], _BUILD.model_copy(update={"cache": False}), 1)
         print(f"{'kernel':24} {'platform':10} {'built, s':>9} {'cached, s':>9}  toolchain")
         for kernel in kernels:
             for platform in platforms:
-                first, second = (judge.judge(kernel, tasks[kernel.task], platform, Sweep(), 1) for _ in range(2))
+                first, second = (judge.judge(kernel, tasks[kernel.task], platform, _BUILD, 1) for _ in range(2))
                 new.append(first.duration_s)
                 remembered.append(second.duration_s)
                 said = first.toolchain if first.reason is None else f"{first.reason}: {first.detail}"

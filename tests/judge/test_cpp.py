@@ -1,5 +1,7 @@
 """Kernels in C++: one honest one, and one edit of it for every way to fail."""
 
+import dataclasses
+import itertools
 import re
 
 import pytest
@@ -8,10 +10,17 @@ from kernelarena.judge import sandbox
 from kernelarena.judge.cpp import judge_cpp
 from kernelarena.judge.enclosure.visible import view
 from kernelarena.judge.judge import Judge
+from kernelarena.judge.outline import compile_job
 from kernelarena.judge.zygote import Mode, Zygote
 from kernelarena.platforms.backend import availability
 from kernelarena.platforms.rocm import RocmBackend
+from kernelarena.platforms.toolchains import built as handed
 from kernelarena.platforms.toolchains import cpp
+from kernelarena.platforms.toolchains.cpp.compiler import INCLUDE, RECORDER
+from kernelarena.platforms.toolchains.cpp.entry import source
+from kernelarena.platforms.toolchains.cpp.objects import Objects
+from kernelarena.protocol.compile_cpp import signature_of
+from kernelarena.protocol.compile_unit import Unit
 from kernelarena.spec import Evidence, Gate, Kernel, Language, Reason, Status
 from kernelarena.spec.sweep import Deadlines
 from tests.judge.test_judge import ADD_ONE, SMALL
@@ -361,6 +370,35 @@ def test_the_cache_knows_the_answer(judged, monkeypatch, tmp_path):
     first, second = judged(HONEST, "mi300", cache=True), judged(HONEST, "mi300", cache=True)
     assert (first.pop("cached"), second.pop("cached")) == (False, True)
     assert first == second
+
+
+def test_what_the_gate_compiled_is_not_compiled_again(zygote, platforms, tmp_path):
+    """Neither the kernel's unit nor what it is linked with, by a compiler that would fail at either."""
+    built("mi300")
+    chip, kernel = platforms["mi300"], submission(HONEST)
+    _, files = judge_cpp(lambda: zygote, kernel, ADD_ONE, chip, SMALL, availability(chip))
+    assert {name.partition("/")[2] for name in files} >= {"unit.o", "needs.json", "recorder.o"}
+    handed.lay(files, tmp_path / "built")
+    objects = Objects(tmp_path / "built")
+    compiler = cpp.find(Language.HIP, chip.arch)
+    assert objects.host(compiler, RECORDER) is not None
+
+    class Spent(type(compiler)):
+        unit = None
+
+    spent = Spent(**{field.name: getattr(compiler, field.name) for field in dataclasses.fields(compiler)})
+    job = compile_job(kernel, ADD_ONE, chip)
+    text = source(compiler, signature_of(job), kernel.file)
+
+    def library(name, unit):
+        scratch = tmp_path / name
+        scratch.mkdir()
+        ours = Unit(job, spent, kernel.files, tmp_path, lambda event: None, scratch, itertools.count(), objects)
+        return ours.build(unit, [INCLUDE]).read_bytes()
+
+    assert b"add_one" in library("same", text)
+    with pytest.raises(TypeError, match="NoneType"):
+        library("other", text + "// another\n")
 
 
 def test_a_toolkit_that_a_variable_names_is_shown_to_what_builds(monkeypatch, tmp_path):

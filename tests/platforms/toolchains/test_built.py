@@ -1,6 +1,7 @@
 """What was built in one process is found in another, whatever the folders are called."""
 
 import json
+import os
 
 import pytest
 
@@ -54,6 +55,19 @@ def test_what_depends_on_no_kernel_is_told_apart(folder):
     files = carried(folder)
     assert set(built.libraries(files)) == {"KEY2/launcher.so"}
     assert set(built.kernels(files)) == set(files) - {"KEY2/launcher.so"}
+
+
+def test_what_a_host_was_handed_is_not_told_of_nor_believed(folder):
+    """A process that ran a kernel could have changed it, and it would be handed to that kernel as the host's own."""
+    (folder / "host-1").mkdir()
+    (folder / "host-1" / "recorder.o").write_bytes(b"\x7fELF")
+    assert not any("host-1" in name for name in carried(folder))
+    assert built.kernels({"host-1/recorder.o": b"", "cpp-1/unit.o": b""}) == {"cpp-1/unit.o": b""}
+
+
+def test_an_entry_that_fits_no_message_is_left_to_be_built_again(folder):
+    (folder / "KEY1" / "large").write_bytes(os.urandom(6 << 20))
+    assert set(carried(folder)) == {"KEY2/launcher.so"}
 
 
 @pytest.mark.parametrize(
