@@ -79,7 +79,7 @@ def followed(
     for place, shadow in enumerate(shadows):
         if place not in data and shadow.any():
             lost = shadow != 0
-            moved = np.where(lost[..., None] if moved.ndim > lost.ndim else lost, np.iinfo(word).max, moved)
+            moved = np.where(lost[..., None] if moved.ndim > lost.ndim else lost, word.type(np.iinfo(word).max), moved)
     return moved.astype(word, copy=False)
 
 

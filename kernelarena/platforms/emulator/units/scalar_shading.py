@@ -61,7 +61,7 @@ class ScalarShading:
                 values = [partial(read, group) for read in self._readers]
                 bits = followed(self._name, self._signature, self._function, shadows, values, word)
             if bits is None:
-                bits = np.where(lost, np.iinfo(word).max, 0).astype(word)
+                bits = np.where(lost, word.type(np.iinfo(word).max), word.type(0))
             write(view, bits.view(dtype))
 
 
