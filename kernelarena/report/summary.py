@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from kernelarena.metrics import RAN, Counts, Rate, by_platform, pass_rates, portability, reasons
 from kernelarena.report import words
 from kernelarena.report.text import listing, plural
-from kernelarena.spec import Evidence, Reason, ReasonGroup, RunData, Status, Verdict
+from kernelarena.spec import Evidence, Gate, Reason, ReasonGroup, RunData, Status, Verdict
 
 _MOST_NAMED = 6
 """Platforms that a sentence names one by one; more are given as a range."""
@@ -124,7 +124,10 @@ def _refuted(verdicts: Sequence[Verdict]) -> int:
     wrong = {
         v.kernel
         for v in verdicts
-        if v.evidence in RAN and v.reason is not None and v.reason.group is not ReasonGroup.COMPILE
+        if v.evidence in RAN
+        and v.gate is not Gate.COMPILE
+        and v.reason is not None
+        and v.reason.group is not ReasonGroup.COMPILE
     }
     return len(builds & wrong)
 

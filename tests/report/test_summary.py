@@ -6,7 +6,7 @@ from kernelarena.report import html, markdown
 from kernelarena.report.json import as_dict
 from kernelarena.report.summary import isolation, sentences, unknown
 from kernelarena.report.view import arrange
-from kernelarena.spec import Evidence, Reason, Status
+from kernelarena.spec import Evidence, Gate, Reason, Status
 from tests.report.test_terminal import printed
 
 
@@ -104,6 +104,8 @@ def test_a_kernel_that_builds_but_went_wrong_where_it_ran_is_pointed_out(make):
     assert "where it was run" not in said(builds, make.verdict("rope-half", "cpu"))
     assert "where it was run" not in said(builds, make.failed("rope-half", "cpu", Reason.IMPORT_ERROR, ""))
     assert "where it was run" not in said(builds, make.failed("softmax-1024", "cpu", Reason.MISMATCH, ""))
+    unrun = make.failed("rope-half", "cpu", Reason.WRONG_DTYPE, "", gate=Gate.COMPILE)
+    assert "where it was run" not in said(builds, unrun)
 
 
 def test_without_a_verdict_nothing_is_claimed(make):
