@@ -13,6 +13,8 @@ from kernelarena.platforms.emulator.lanes import Array
 from kernelarena.platforms.emulator.state import Group
 
 VECTOR_MEMORY, LOCAL, SCALAR_MEMORY = "vmcnt", "lgkmcnt", "lgkmcnt(0)"
+_MOST = 63
+"""What vmcnt's six bits can count. A wave issues no access beyond until the oldest is done; LLVM counts on that."""
 
 
 class Waits:
@@ -37,6 +39,9 @@ class Waits:
         """Count an access, whose registers are there when it is done."""
         issued = self._issued[queue[:7]]
         issued[group.take] += 1
+        if queue == VECTOR_MEMORY:
+            done = self._done[queue]
+            done[group.take] = np.maximum(done[group.take], issued[group.take] - _MOST)
         for register in registers:
             kept = self.due.get(register)
             # In-order queues wait for the later one; between queues the one that is still out was waited for before.

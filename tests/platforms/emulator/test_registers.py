@@ -35,6 +35,12 @@ def test_loads_arrive_in_order():
     )
 
 
+def test_no_more_loads_are_outstanding_than_six_bits_count():
+    later, used = "global_load_dword v2, v3, s[4:5]\n", "v_add_u32_e32 v1, 1, v1\ns_endpgm"
+    fault(FaultKind.MISSING_WAIT, TWO + later * 61 + used, data())
+    run(TWO + later * 62 + used, data())
+
+
 def test_a_register_that_is_still_to_be_loaded_must_not_be_written():
     fault(FaultKind.MISSING_WAIT, TWO + "v_mov_b32_e32 v2, 0\ns_endpgm", data())
 
