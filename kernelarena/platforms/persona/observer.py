@@ -8,7 +8,6 @@ described on torch's meta device and answered with zeros.
 from __future__ import annotations
 
 import contextlib
-import math
 import re
 import threading
 from collections.abc import Iterator, Sequence
@@ -23,6 +22,16 @@ from kernelarena.platforms.persona.account import Observed
 from kernelarena.platforms.persona.handed import Handed
 from kernelarena.platforms.persona.ledger import Ledger, StorageFacts, Work
 from kernelarena.platforms.persona.memory import lazy_zeros
+from kernelarena.platforms.persona.operators import (
+    allocated_by,
+    as_meta,
+    flops_of,
+    is_composite,
+    is_contraction,
+    returned_by,
+    tensors_in,
+    written_by,
+)
 from kernelarena.platforms.persona.provenance import Provenance
 from kernelarena.platforms.persona.traffic import Traffic
 from kernelarena.platforms.persona.widened import is_widening, widened
@@ -207,13 +216,13 @@ class Observer(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
-        if _is_composite(func):
+        if is_composite(func):
             with self:  # so that its parts are seen: torch itself takes it apart only above this mode
                 made = func.decompose(*args, **kwargs)
             if made is not NotImplemented:
                 return made
         sources = tensors_in(args, kwargs)
-        written = _written(func, args, kwargs)
+        written = written_by(func, args, kwargs)
         passed_on = 0 if self._provenance is None else self._provenance.used(sources, written)
         try:
             made = self._execute(func, args, kwargs, sources, written)
@@ -238,16 +247,16 @@ class Observer(TorchDispatchMode):  # type: ignore[no-untyped-call]
                     return widened(func, args, kwargs)
                 raise
         large = sum(tensor.numel() for tensor in sources if tensor.layout == torch.strided) > _SKIP_ELEMENTS
-        if func.overloadpacket in _ALLOCATE and _allocated(args) <= _SKIP_ELEMENTS:
+        if func.overloadpacket in _ALLOCATE and allocated_by(args) <= _SKIP_ELEMENTS:
             return func(*args, **kwargs)  # small enough to be what the host code says it is
         if func.overloadpacket in _ALLOCATE or large:
             if func.is_view or func.overloadpacket in _METADATA:
                 return func(*args, **kwargs)
             return self._describe(func, args, kwargs, written)
-        if _is_contraction(func):
+        if is_contraction(func):
             with contextlib.suppress(Exception):  # torch's descriptions of rare overloads have faults of their own
-                meta_args, meta_kwargs = _as_meta((args, kwargs))
-                if _flops(func, meta_args, meta_kwargs, func(*meta_args, **meta_kwargs)) > _SKIP_FLOPS:
+                meta_args, meta_kwargs = as_meta((args, kwargs))
+                if flops_of(func, meta_args, meta_kwargs, func(*meta_args, **meta_kwargs)) > _SKIP_FLOPS:
                     return self._describe(func, args, kwargs, written)
         try:
             return func(*args, **kwargs)
@@ -266,9 +275,9 @@ class Observer(TorchDispatchMode):  # type: ignore[no-untyped-call]
     def _describe(self, func: Any, args: Any, kwargs: Any, written: list[Any]) -> Any:
         """Answer with what the operator would return, without computing it if that is much."""
         if written:
-            return _returned(func, written)
+            return returned_by(func, written)
         try:
-            meta_args, meta_kwargs = _as_meta((args, kwargs))
+            meta_args, meta_kwargs = as_meta((args, kwargs))
             if "device" in meta_kwargs:
                 meta_kwargs["device"] = torch.device("meta")
             made = func(*meta_args, **meta_kwargs)
@@ -351,7 +360,7 @@ class Observer(TorchDispatchMode):  # type: ignore[no-untyped-call]
         work = Work(
             name,
             elements=sum(tensor.numel() for tensor in tensors if tensor.layout == torch.strided),
-            flops=_flops(func, args, kwargs, made) if _is_contraction(func) else 0.0,
+            flops=flops_of(func, args, kwargs, made) if is_contraction(func) else 0.0,
             sources=tuple(source for entry in known for source in entry.work),
         )
         for entry in targets:
@@ -379,87 +388,3 @@ def _pass_on(sources: Sequence[StorageFacts], targets: Sequence[StorageFacts]) -
 def _mark_derived(entries: Sequence[StorageFacts]) -> None:
     for entry in entries:
         entry.derived = True
-
-
-@cache
-def _is_composite(func: Any) -> bool:
-    """Return whether torch defines the operator by others. One meets it here only below autograd."""
-    return func.namespace == "aten" and torch._C._dispatch_has_kernel_for_dispatch_key(
-        func.name(), "CompositeImplicitAutograd"
-    )
-
-
-def _is_contraction(func: Any) -> bool:
-    """Return whether torch's own account of operations knows the operator."""
-    from torch.utils.flop_counter import flop_registry
-
-    return func.overloadpacket in flop_registry
-
-
-def _flops(func: Any, args: Any, kwargs: Any, made: Any) -> float:
-    """Return the operations of a contraction; 0 for overloads that torch's account does not foresee."""
-    from torch.utils.flop_counter import flop_registry
-
-    # Its counters take the operands in order, and would take an output's dtype for an operand.
-    operands = [argument for argument in args if not isinstance(argument, torch.dtype)]
-    options = {name: value for name, value in kwargs.items() if name != "out"}
-    try:
-        return float(flop_registry[func.overloadpacket](*operands, **options, out_val=made))
-    except Exception:
-        return 0.0
-
-
-def _allocated(args: Any) -> int:
-    """Return the elements that an allocating operator is asked for: those of a size, or of the tensor to be like."""
-    for value in reversed(args[:2]):
-        if isinstance(value, list | tuple) and all(isinstance(length, int) for length in value):
-            return math.prod(value)
-    return args[0].numel() if args and isinstance(args[0], torch.Tensor) else 1
-
-
-def tensors_in(*values: Any) -> list[Any]:
-    """Return the tensors among an operator's arguments or results, in order.
-
-    These are nested in lists, tuples and dictionaries at most; torch's own walk over trees of any kind takes longer
-    than the operator.
-    """
-    found: list[Any] = []
-    for value in values:
-        if isinstance(value, torch.Tensor):
-            found.append(value)
-        elif isinstance(value, list | tuple):
-            found += tensors_in(*value)
-        elif isinstance(value, dict):
-            found += tensors_in(*value.values())
-    return found
-
-
-def _written(func: Any, args: Any, kwargs: Any) -> list[Any]:
-    """Return the tensors that the operator's schema says it writes to."""
-    places = _writes(func)
-    return tensors_in(*(args[index] if index < len(args) else kwargs.get(name) for index, name in places))
-
-
-@cache
-def _writes(func: Any) -> tuple[tuple[int, str], ...]:
-    """Return place and name of the arguments that an operator writes to."""
-    return tuple(
-        (index, argument.name)
-        for index, argument in enumerate(func._schema.arguments)
-        if argument.alias_info is not None and argument.alias_info.is_write
-    )
-
-
-def _returned(func: Any, written: list[Any]) -> Any:
-    """Return what an operator that writes to its arguments returns: those, or nothing."""
-    count = len(func._schema.returns)
-    if count == 1:
-        return written[0]
-    return tuple(written[:count]) if count else None
-
-
-def _as_meta(value: Any) -> Any:
-    def meta(tensor: torch.Tensor) -> torch.Tensor:
-        return torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device="meta")
-
-    return tree_map_only(torch.Tensor, meta, value)
