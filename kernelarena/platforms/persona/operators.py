@@ -1,4 +1,4 @@
-"""What an operator of the framework is, by its schema and by torch's own account: what it writes, returns, allocates."""
+"""What an operator of the framework is, by its schema and torch's account: what it writes, returns, allocates."""
 
 from __future__ import annotations
 
@@ -88,6 +88,8 @@ def returned_by(func: Any, written: list[Any]) -> Any:
 
 
 def as_meta(value: Any) -> Any:
+    """Return the same with every tensor replaced by one of its form without data."""
+
     def meta(tensor: torch.Tensor) -> torch.Tensor:
         return torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device="meta")
 
