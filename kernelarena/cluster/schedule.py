@@ -90,6 +90,8 @@ class _Group:
     lanes: list[_Lane] = field(default_factory=list)
     cells: int = 0
     """That come here in all."""
+    judged: int = 0
+    """Of them so far; one that was tried twice counts twice."""
     began: float = math.inf
     ended: float = 0.0
     busy: float = 0.0
@@ -99,7 +101,7 @@ class _Group:
         """Return what its workers did with their time."""
         seconds = max(0.0, self.ended - self.began)
         whole = seconds * len(self.lanes)
-        return Use(resource, self.cells, seconds, max(0.0, 1 - self.busy / whole) if whole else 0.0)
+        return Use(resource, self.judged, seconds, max(0.0, 1 - self.busy / whole) if whole else 0.0)
 
 
 def sweep(
@@ -340,6 +342,7 @@ class _Schedule:
         group = self._groups[lane.placement]
         group.began, group.ended = min(group.began, lane.started), max(group.ended, now)
         group.busy += now - lane.started
+        group.judged += 1
         return item
 
     def _again(self, lane: _Lane, item: _Waiting, detail: str, verdict: Verdict | None = None) -> Verdict | None:

@@ -10,6 +10,7 @@ from typing import Any
 import torch
 
 from kernelarena.errors import InputError
+from kernelarena.judge.arena import dtype_name, extent
 from kernelarena.judge.overdue import Overdue, limited
 from kernelarena.protocol.sampler import Sampler
 from kernelarena.spec import Platform, Shape, TaskSource
@@ -59,7 +60,11 @@ class Reference:
 
     def draw(self, shape: Shape, platform: Platform, seed: int, device: torch.device | str = "cpu") -> dict[str, Any]:
         """Return fresh inputs for a shape, by name and in the order of the entry's arguments."""
-        return self._drawn(shape, Sampler(shape, seed, dtypes=platform.dtype, device=device))
+        inputs = self._drawn(shape, Sampler(shape, seed, dtypes=platform.dtype, device=device))
+        for value in inputs.values():
+            if isinstance(value, torch.Tensor) and dtype_name(value.dtype) in platform.flushes:
+                _flush(value)
+        return inputs
 
     def outline(self, shape: Shape, platform: Platform) -> tuple[dict[str, Any], Outputs | None]:
         """Return inputs and outputs that have sizes and dtypes but no data.
@@ -108,3 +113,9 @@ class Reference:
         lines = [line for frame, line in traceback.walk_tb(error.__traceback__)
                  if frame.f_code.co_filename == self._where]  # fmt: skip
         return ":".join([self._where, *map(str, lines[-1:])])
+
+
+def _flush(value: torch.Tensor) -> None:
+    """Put zero in the place of denormal numbers; whatever its strides, also where elements share memory."""
+    whole = value.as_strided((extent(value.shape, value.stride()),), (1,))
+    whole.masked_fill_(whole.abs() < torch.finfo(value.dtype).tiny, 0)

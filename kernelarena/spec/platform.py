@@ -150,6 +150,9 @@ class Platform(Model):
     """Dense FLOP/s by canonical dtype; a dtype that the chip has no unit for is left out."""
     dtypes: dict[str, str] = {}
     """Where the chip's native flavour of a canonical dtype differs (``float8_e4m3: float8_e4m3fnuz``)."""
+    flushes: tuple[str, ...] = ()
+    """Floating-point dtypes whose denormals the chip's matrix units take for zero. Inputs hold none of them there:
+    PyTorch's own products on such a chip lose them as well, and no kernel is wrong that does."""
     budget: Budget | None = None
     """Set where trials are emulated."""
     persona: Identifier | None = None
@@ -173,6 +176,14 @@ class Platform(Model):
                 raise ValueError(f"'{dtype}' is no dtype that a rate is given for; {nearest(dtype, _RATED)}")
         return value
 
+    @field_validator("flushes")
+    @classmethod
+    def _flushed_are_floats(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        for dtype in value:
+            if dtype not in _NARROW_FLOATS:
+                raise ValueError(f"'{dtype}' is no dtype that matrix units flush; {nearest(dtype, _NARROW_FLOATS)}")
+        return value
+
     @field_validator("dtypes")
     @classmethod
     def _flavours_exist(cls, value: dict[str, str]) -> dict[str, str]:
@@ -194,6 +205,7 @@ _FLAVOURS = {
     "float8_e5m2": ("float8_e5m2", "float8_e5m2fnuz"),
 }
 """What torch has of a canonical dtype, where that is not one dtype of the same name."""
+_NARROW_FLOATS = ("float16", "bfloat16")
 _RATED = frozenset({*ITEMSIZE, "tfloat32"})
 _TORCH_NAMES = {"float8_e4m3": "float8_e4m3fn"}
 

@@ -188,6 +188,15 @@ def test_what_runs_on_a_device_is_compiled_before_elsewhere(sweep, log):
     assert 0 <= use.idle < 1
 
 
+def test_only_what_was_judged_is_said_to_have_been(sweep):
+    cells = samples.cells(dict.fromkeys("abcdefgh", "pass"), ("h200",))
+    uses, found = [], []
+    for verdict in sweep(cells, available=BESIDE, used=uses.append, stopped=lambda: bool(found)):
+        found.append(verdict)
+    (use,) = uses
+    assert 1 <= use.cells < len(cells)
+
+
 @pytest.mark.parametrize("action", ["die-built", "raise-built"])
 def test_what_cannot_be_built_ahead_is_judged_all_the_same(sweep, log, action):
     verdicts = keyed(sweep(samples.cells({"a": action, "b": "pass"}, ("h200",)), available=BESIDE))

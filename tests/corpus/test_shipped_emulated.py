@@ -14,13 +14,6 @@ KERNELS = {kernel.id: kernel for kernel in load_kernels(shipped_kernels(), tasks
 EVERYWHERE = {("cumsum-triton", "mi250"), ("fp8_quantise_rows-triton", "mi355")}
 """Those of the ordinary run, on fewer shapes."""
 
-FLUSHED = {
-    ("attention-triton", "mi250"),
-    ("grouped_query_attention-triton", "mi250"),
-    ("paged_attention-triton", "mi250"),
-}
-"""Where that chip's matrix instructions take denormal float16 for zero, and the answer is wrong for tiny numbers."""
-
 
 @pytest.fixture(scope="module")
 def judge():
@@ -29,8 +22,7 @@ def judge():
 
 
 def marks(name, chip):
-    known = [pytest.mark.xfail(strict=True)] if (name, chip) in FLUSHED else []
-    return known if (name, chip) in EVERYWHERE else [pytest.mark.thorough, *known]
+    return [] if (name, chip) in EVERYWHERE else [pytest.mark.thorough]
 
 
 CELLS = [

@@ -1,6 +1,7 @@
 """A task's own code may do anything; whatever it does wrong is said in one line that names its file."""
 
 import pytest
+import torch
 
 from kernelarena.errors import InputError
 from kernelarena.judge import overdue
@@ -31,6 +32,19 @@ def test_what_is_right_is_drawn_and_outlined(source, shape, platforms):
     assert reference.function(**inputs)[0].shape == (3, 5)
     outlined, outputs = reference.outline(shape, platforms["cpu"])
     assert outlined["x"].device.type == outputs[0].device.type == "meta"
+
+
+@pytest.mark.parametrize(
+    "layout", ["rng.tensor(shape['M'], shape['N'])", "rng.tensor(shape['M']).expand(shape['N'], -1)"]
+)
+def test_what_a_chip_takes_for_zero_is_drawn_as_zero(source, shape, platforms, layout):
+    reference = Reference(source(f"def inputs(shape, rng):\n    return {{'x': {layout}}}\n" + REFERENCE))
+    tiny = shape.with_(dims={"M": 64, "N": 64}, dtype="float16", distribution="tiny")
+    smallest = torch.finfo(torch.float16).tiny
+    kept, flushed = (reference.draw(tiny, platforms[name], 1)["x"] for name in ("mi300", "mi250"))
+    assert kept.stride() == flushed.stride()
+    assert ((kept.abs() < smallest) & (kept != 0)).any()
+    assert torch.equal(flushed, torch.where(kept.abs() < smallest, 0.0, kept))
 
 
 def test_a_reference_that_reads_values_has_no_outline(source, shape, platforms):
