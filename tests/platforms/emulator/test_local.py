@@ -161,3 +161,22 @@ def test_a_load_past_the_registers_lands_where_m0_says():
     """
     run(body, out, source, lds=512)
     assert out.tolist() == source.tolist()
+
+
+def test_loads_past_the_registers_reach_all_of_a_larger_local_memory():
+    source, out = np.arange(64, dtype=np.int32), np.zeros(64, np.int32)
+    body = """
+        s_load_dwordx4 s[4:7], s[0:1], 0x0
+        v_lshlrev_b32_e32 v3, 2, v0
+        v_add_u32_e32 v4, 0x10100, v3
+        s_mov_b32 m0, 0x10100
+        s_waitcnt lgkmcnt(0)
+        global_load_lds_dword v3, s[6:7]
+        s_waitcnt vmcnt(0)
+        ds_read_b32 v1, v4
+        s_waitcnt lgkmcnt(0)
+        global_store_dword v3, v1, s[4:5]
+        s_endpgm
+    """
+    run(body, out, source, lds=0x11000, target="gfx950")
+    assert out.tolist() == source.tolist()

@@ -32,6 +32,9 @@ from kernelarena.platforms.emulator.waits import VECTOR_MEMORY
 _NAME = re.compile(r"(buffer|global|flat|scratch)_(load|store|atomic)_(.+)$")
 _OPERANDS = {"buffer": 3, "global": 2, "flat": 1, "scratch": 2}
 """How many operands say where."""
+_NARROW_M0, _WIDE_M0 = 0xFFFF, 0x3FFFF
+"""Bits of M0 that say where in local memory a load past the registers goes: those that the guides name, and those that
+reach all of a workgroup's memory where it has more, as it may on gfx950, and as compilers rely on there."""
 
 
 def decode_vector_memory(statement: Statement) -> Instruction | None:
@@ -203,7 +206,8 @@ def _load_to_local(statement: Statement, family: str, form: str) -> Instruction:
     def load(batch: Batch, group: Group) -> None:
         reached = addressing.where(batch, group)
         values = transfer.load(batch.memory.read, reached.addresses, reached.active, width.size)
-        base = (group.scalar(M0) & np.uint32(0xFFFF)).astype(np.int64)[:, None] + fixed
+        bits = _NARROW_M0 if batch.local.size <= _NARROW_M0 else _WIDE_M0
+        base = (group.scalar(M0) & np.uint32(bits)).astype(np.int64)[:, None] + fixed
         places = batch.places(group, base + stride * np.arange(LANES))
         transfer.store(batch.local.write, places, width.extended(values), group.exec, stride)
         batch.waits.issue(group, VECTOR_MEMORY, ())
