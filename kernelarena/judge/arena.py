@@ -94,6 +94,11 @@ def extent(size: Sequence[int], stride: Sequence[int]) -> int:
     return 1 + sum((length - 1) * step for length, step in zip(size, stride, strict=True))
 
 
+def spread(tensor: torch.Tensor) -> torch.Tensor:
+    """Return the elements from the first to the last one of a strided tensor, those between its rows included."""
+    return tensor.as_strided((extent(tensor.shape, tensor.stride()),), (1,))
+
+
 def tensor_at(memory: torch.Tensor, place: Place) -> torch.Tensor:
     """Return a tensor over some bytes.
 

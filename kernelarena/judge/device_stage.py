@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from kernelarena.judge.arena import spread
 from kernelarena.judge.copying import CopyExchange
 from kernelarena.judge.memory import Exchange
 from kernelarena.judge.plain import is_deferred, outputs_of
@@ -268,5 +269,4 @@ def _ends(output: Any) -> Iterator[torch.Tensor]:
 
 def _raw(tensor: torch.Tensor) -> torch.Tensor:
     """Return the bytes from a tensor's first element to its last one."""
-    length = 1 + sum((size - 1) * step for size, step in zip(tensor.shape, tensor.stride(), strict=True))
-    return tensor.as_strided((length,), (1,)).view(torch.uint8)
+    return spread(tensor).view(torch.uint8)

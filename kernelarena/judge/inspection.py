@@ -133,7 +133,7 @@ def explain(
     comparison: Comparison, returned: Sequence[torch.Tensor], observed: dict[str, Any], poison: int | None
 ) -> Finding:
     """Tell an answer that was never written from one that is wrong; without a poison, all of it counts as written."""
-    unwritten = 0 if poison is None else sum(int(_poisoned(output, poison).sum()) for output in returned)
+    unwritten = 0 if poison is None else sum(_poisoned(output, poison) for output in returned)
     total = sum(output.numel() for output in returned)
     if unwritten:
         detail = f"{unwritten} of {total} output elements were never written; is the grid or the mask too small?"
@@ -146,8 +146,8 @@ def raw(output: torch.Tensor) -> torch.Tensor:
     return output.reshape(-1).view(torch.uint8)
 
 
-def _poisoned(output: torch.Tensor, poison: int) -> torch.Tensor:
-    """Return which elements consist of nothing but the poison."""
+def _poisoned(output: torch.Tensor, poison: int) -> int:
+    """Count the elements all of whose bytes are the poison."""
     if not output.numel():
-        return torch.zeros(0, dtype=torch.bool)
-    return (raw(output).reshape(output.numel(), output.element_size()) == poison).all(dim=1)
+        return 0
+    return int((raw(output).reshape(output.numel(), output.element_size()) == poison).all(dim=1).sum())

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from kernelarena.errors import InputError
-from kernelarena.judge.arena import dtype_name, extent
+from kernelarena.judge.arena import dtype_name, spread
 from kernelarena.judge.overdue import Overdue, limited
 from kernelarena.protocol.sampler import Sampler
 from kernelarena.spec import Platform, Shape, TaskSource
@@ -117,5 +117,5 @@ class Reference:
 
 def _flush(value: torch.Tensor) -> None:
     """Put zero in the place of denormal numbers; whatever its strides, also where elements share memory."""
-    whole = value.as_strided((extent(value.shape, value.stride()),), (1,))
+    whole = spread(value)
     whole.masked_fill_(whole.abs() < torch.finfo(value.dtype).tiny, 0)
