@@ -60,7 +60,6 @@ class Beside:
         VenueUnready
             If its process cannot open the device.
         """
-        self.dismiss()
         try:
             opponent = next(iter(self._opponents(kernel, task, sweep)), None)
         except NoBaseline:
