@@ -15,6 +15,7 @@ DRIVER = shutil.which("chromedriver")
 SCREENSHOTS = Path(__file__).resolve().parents[2] / "build" / "screenshots"
 WIDE, NARROW = (1440, 900), (390, 844)
 _PATIENCE = 60.0
+_ITS_OWN = ("chrome:", "chrome-untrusted:")  # the schemes of the browser's own pages
 
 
 class Browser:
@@ -69,9 +70,13 @@ class Browser:
         return [f"{entry['level']}: {entry['message']}" for entry in self.driver.get_log("browser")]
 
     def requests(self) -> list[str]:
-        """Return the addresses asked for since the last time, but for the page itself."""
+        """Return the addresses asked for since the last time, but for the page itself.
+
+        The browser's own first page asks for its parts for as long as it likes, also after a page of ours is shown.
+        """
         events = [json.loads(entry["message"])["message"] for entry in self.driver.get_log("performance")]
-        asked = [e["params"]["request"]["url"] for e in events if e["method"] == "Network.requestWillBeSent"]
+        sent = [event["params"] for event in events if event["method"] == "Network.requestWillBeSent"]
+        asked = [each["request"]["url"] for each in sent if not each["documentURL"].startswith(_ITS_OWN)]
         return [url for url in asked if not (url.startswith("about:") or urlsplit(url).path.endswith("/report.html"))]
 
     def barriers(self) -> list[dict[str, object]]:
