@@ -20,8 +20,6 @@ OTHERWISE = {
     "layer-norm-uninitialised-partials": (Status.FAIL, {Reason.NONDETERMINISTIC, Reason.NON_FINITE, Reason.MISMATCH}),
     # 128 GiB: the chip has them, a host may not.
     "attention-big-workspace": (None, {Reason.EMULATOR_UNSUPPORTED, Reason.OUT_OF_MEMORY}),
-    # Its conversion sets a mode of rounding that is not modelled.
-    "fp8-e4b8-hard-coded": (Status.SKIPPED, {Reason.EMULATOR_UNSUPPORTED}),
 }
 SAMPLE = {"cumsum-unmasked-store", "geglu-swapped-halves", "softmax-1024-columns", "softmax-unmasked-64k"}
 

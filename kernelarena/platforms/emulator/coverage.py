@@ -9,7 +9,7 @@ from functools import cache
 from kernelarena.platforms.emulator.instructions import mnemonics
 from kernelarena.platforms.emulator.instructions.atomic import GLOBAL, LOCAL
 from kernelarena.platforms.emulator.program import TARGETS
-from kernelarena.platforms.emulator.units import control, lanes, local, saveexec
+from kernelarena.platforms.emulator.units import control, lanes, local, mode, saveexec
 from kernelarena.platforms.emulator.units.widths import LOADS, STORES
 
 _VECTOR = (
@@ -48,7 +48,7 @@ def coverage(target: str) -> dict[str, tuple[str, ...]]:
 def _named(target: str) -> Iterator[tuple[str, str]]:
     for entry in mnemonics(target):
         yield _group(entry.unit, entry.mnemonic), entry.mnemonic
-    for name in (*saveexec.NAMES, *saveexec.WRITE_NAMES, *control.NAMES):
+    for name in (*saveexec.NAMES, *saveexec.WRITE_NAMES, *control.NAMES, *mode.NAMES):
         yield "scalar", name
     for name in lanes.NAMES:
         yield "between lanes", name

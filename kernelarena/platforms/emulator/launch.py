@@ -26,6 +26,8 @@ BUDGET = 1_000_000
 """Instructions of one wave after which it counts as endless."""
 _BATCH_BYTES = 64 << 20  # registers of the waves that run together
 _BATCH_WAVES = 256
+_RESIDENT = 104
+"""Workgroups that are at work together for certain: the smallest of these chips has as many compute units."""
 
 
 @dataclass
@@ -135,10 +137,13 @@ class _Added:
 
 
 def _batches(kernel: Kernel, launch: Launch) -> Iterator[Array]:
-    """Yield the indices of workgroups that run together: as many as registers fit into a fixed amount of memory."""
+    """Yield the indices of workgroups that run together: as many as registers fit into a fixed amount of memory.
+
+    Where that is fewer than a chip surely holds at once, it is so many: they may wait for each other.
+    """
     registers = kernel.vectors + kernel.accumulators
     waves = max(1, min(_BATCH_WAVES, _BATCH_BYTES // (registers * LANES * 4)))
-    each = max(1, waves // launch.waves_each)
+    each = max(_RESIDENT, waves // launch.waves_each)
     x, y, z = launch.grid
     for start in range(0, x * y * z, each):
         flat = np.arange(start, min(start + each, x * y * z))

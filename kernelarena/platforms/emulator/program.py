@@ -11,9 +11,10 @@ from kernelarena.platforms.emulator.instruction import Instruction
 from kernelarena.platforms.emulator.instructions import lookup
 from kernelarena.platforms.emulator.symbols import Data, Symbols
 from kernelarena.platforms.emulator.units import lanes, saveexec
-from kernelarena.platforms.emulator.units.control import decode_control, decode_mode
+from kernelarena.platforms.emulator.units.control import decode_control
 from kernelarena.platforms.emulator.units.local import decode_local
 from kernelarena.platforms.emulator.units.matrix import decode_matrix
+from kernelarena.platforms.emulator.units.mode import Mode, decode_mode, sets_saturation
 from kernelarena.platforms.emulator.units.scalar import decode_scalar
 from kernelarena.platforms.emulator.units.scalar_memory import decode_scalar_memory
 from kernelarena.platforms.emulator.units.vector import compare_and_mask, decode_vector
@@ -61,8 +62,6 @@ class Kernel:
         Those of its instructions that are one, by their place.
     vectors, accumulators
         How many registers of either file it has.
-    mode
-        What the MODE register holds.
     data
         Constants and global variables that it uses; the latter live as long as the program.
     """
@@ -72,7 +71,6 @@ class Kernel:
     barriers: dict[int, Instruction]
     vectors: int
     accumulators: int
-    mode: int
     data: tuple[Data, ...] = ()
 
 
@@ -141,21 +139,21 @@ class _Loader:
             if descriptor.get(name, wanted) != wanted:
                 self.unsupported[f".amdhsa_{name} {descriptor[name]}"] = None
         denormals = descriptor.get("float_denorm_mode_32", 3), descriptor.get("float_denorm_mode_16_64", 3)
-        self._mode = denormals[0] << 4 | denormals[1] << 6 | 1 << 8 | 1 << 9
-        self._flushes = denormals != (3, 3)
-        if self._flushes:
+        self._mode = Mode()
+        self._saturating = self._reached_saturating()
+        if denormals != (3, 3):
             self.unsupported[f".amdhsa_float_denorm_mode_32 {denormals[0]}"] = None
 
     def kernel(self) -> Kernel:
         starts = self._starts()
-        ready = {place: self._ready(place) for place in self._reached(starts)}
+        ready = {place: self._ready(place) for place in sorted(self._reached(self._kernel.entry))}
         blocks = {place: self._block(place, starts, ready) for place in sorted(starts) if place in ready}
         descriptor = self._kernel.descriptor
         # What is an expression over other functions' needs is not known here: then it is all that there are.
         vectors = descriptor.get("next_free_vgpr", _MOST_VECTORS)
         split = min(descriptor.get("accum_offset", _MOST_VECTORS // 2), vectors)
         barriers = {place: one for place, one in ready.items() if one and one.statement.mnemonic == "s_barrier"}
-        return Kernel(self._kernel, blocks, barriers, split, vectors - split, self._mode, self._symbols.data)
+        return Kernel(self._kernel, blocks, barriers, split, vectors - split, self._symbols.data)
 
     def _starts(self) -> set[int]:
         """Return where blocks begin: at labels, and after whatever ends one."""
@@ -165,10 +163,11 @@ class _Loader:
         starts.update(place + 1 for place, one in enumerate(statements) if one.mnemonic.startswith(ending))
         return starts
 
-    def _reached(self, starts: set[int]) -> list[int]:
+    def _reached(self, start: int) -> set[int]:
+        """Return the statements that waves can come to from one."""
         statements, labels = self._module.statements, self._module.labels
         seen: set[int] = set()
-        ahead = [self._kernel.entry]
+        ahead = [start]
         while ahead:
             place = ahead.pop()
             while place < len(statements) and place not in seen:
@@ -182,7 +181,29 @@ class _Loader:
                 if name in ("s_branch", "s_endpgm", "s_setpc_b64"):
                     break
                 place += 1
-        return sorted(seen)
+        return seen
+
+    def _reached_saturating(self) -> set[int]:
+        """Return the statements before which every wave has set FP16_OVFL, as compilers do on the way in.
+
+        Where some waves may come to a statement with it and some without, or only some set it, there are none: then
+        the write itself is refused.
+        """
+        statements, labels = self._module.statements, self._module.labels
+        place, before = self._kernel.entry, set[int]()
+        while place < len(statements) and place not in before:
+            statement = statements[place]
+            if sets_saturation(statement):
+                after = self._reached(place)
+                return after if after.isdisjoint(before) else set()
+            before.add(place)
+            if statement.mnemonic == "s_branch":
+                place = labels.get(getattr(statement.operands[0].value, "text", ""), len(statements))
+            elif statement.mnemonic.startswith(("s_cbranch_", "s_endpgm", "s_setpc", "s_swappc")):
+                break
+            else:
+                place += 1
+        return set()
 
     def _ready(self, place: int) -> Instruction | None:
         statement = self._symbols.placed(self._module.statements[place])
@@ -194,10 +215,11 @@ class _Loader:
 
     def _decoded(self, statement: Statement, place: int) -> Instruction:
         name = statement.mnemonic
+        mode = self._mode.saturating if place in self._saturating else self._mode
         entry = lookup(name, self._module.target)
         if entry is not None:
             if entry.unit == "vector":
-                return decode_vector(entry, statement, self._flushes)
+                return decode_vector(entry, statement, mode)
             return decode_matrix(entry, statement) if entry.unit == "matrix" else decode_scalar(entry, statement)
         if name in lanes.NAMES:
             return lanes.NAMES[name](statement)
@@ -206,10 +228,10 @@ class _Loader:
         if name.startswith("v_cmpx_"):
             compared = lookup(name.replace("v_cmpx_", "v_cmp_"), self._module.target)
             if compared is not None:
-                return compare_and_mask(compared, statement, self._flushes)
+                return compare_and_mask(compared, statement, mode)
         made = (
             decode_control(statement, self._module.labels, place)
-            or decode_mode(statement, self._mode)
+            or decode_mode(statement, mode)
             or decode_scalar_memory(statement)
             or decode_vector_memory(statement)
             or decode_local(statement)

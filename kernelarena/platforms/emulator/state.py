@@ -62,7 +62,6 @@ class State:
         self.pairs = self.scalars.view(np.uint64)
         self.condition = np.zeros(waves, np.bool_)
         self.exec = np.ones((waves, LANES), np.bool_)
-        self.mode = np.zeros(waves, np.uint32)
         files = np.zeros((vectors + accumulators, waves, LANES), np.uint32)
         self.vectors: dict[int, Array] = {VECTOR + number: files[number] for number in range(vectors)}
         self.vectors.update({ACCUMULATION + number: files[vectors + number] for number in range(accumulators)})

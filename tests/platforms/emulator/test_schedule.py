@@ -168,6 +168,13 @@ def test_a_workgroup_gets_over_its_barrier_while_others_wait_for_it():
     run(FLAG.format(who="s2", before="s_barrier"), np.zeros(1, np.int32), grid=3, block=128, budget=100_000)
 
 
+def test_all_workgroups_of_a_grid_that_fits_a_chip_are_at_work_together():
+    last = FLAG.format(who="s2", before="s_nop 0").replace("s_cmp_eq_u32 s2, 1", "s_cmp_eq_u32 s2, 103")
+    run(last, np.zeros(1, np.int32), grid=104, block=1024, budget=100_000)
+    # A chip may not even have begun with one more.
+    fault(FaultKind.ENDLESS, last.replace("103", "104"), np.zeros(1, np.int32), grid=105, block=1024, budget=1_000)
+
+
 def test_a_loop_without_end():
     found = fault(FaultKind.ENDLESS, ".loc\t1 5 1\n.LBB0_1:\ns_nop 0\ns_branch .LBB0_1\ns_endpgm")
     assert found.words == "more than 10000 instructions"

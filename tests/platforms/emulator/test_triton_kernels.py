@@ -54,6 +54,12 @@ def product(a, b, c, K, BLOCK: tl.constexpr, DEPTH: tl.constexpr):
 
 
 @triton.jit
+def cast(x, y, BLOCK: tl.constexpr, TO: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    tl.store(y + at, tl.load(x + at).to(TO))
+
+
+@triton.jit
 def histogram(x, counts, n, BLOCK: tl.constexpr):
     at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     tl.atomic_add(counts + tl.load(x + at, at < n, other=0), 1, at < n)
@@ -125,3 +131,22 @@ def test_atomics_across_workgroups():
     x, counts = torch.randint(0, 7, (1000,), dtype=torch.int32), torch.zeros(7, dtype=torch.int32)
     run(histogram, "gfx942", ["*i32", "*i32", "i32", "constexpr"], {"BLOCK": 256}, [x, counts, 1000], 4)
     assert torch.equal(counts, torch.bincount(x, minlength=7).int())
+
+
+NARROW = {
+    "fp8e4nv": (tl.float8e4nv, torch.float8_e4m3fn),
+    "fp8e5": (tl.float8e5, torch.float8_e5m2),
+    "fp8e4b8": (tl.float8e4b8, torch.float8_e4m3fnuz),
+    "fp8e5b16": (tl.float8e5b16, torch.float8_e5m2fnuz),
+}
+
+
+@pytest.mark.parametrize("chip", CHIPS)
+@pytest.mark.parametrize("name", NARROW)
+def test_a_cast_to_eight_bits_saturates(chip, name):
+    to, dtype = NARROW[name]
+    x = torch.randn(1024) * torch.logspace(-9, 9, 1024, base=10)  # far beyond either end
+    y = torch.zeros(1024, dtype=torch.uint8).view(dtype)
+    run(cast, chip, ["*fp32", f"*{name}", "constexpr", "constexpr"], {"BLOCK": 1024, "TO": to}, [x, y], 1)
+    limits = torch.finfo(dtype)
+    assert torch.equal(y.view(torch.uint8), x.clamp(limits.min, limits.max).to(dtype).view(torch.uint8))

@@ -84,8 +84,12 @@ def decode(codes: Array, form: Narrow) -> Array:
     return np.asarray(_table(form)[codes & ((1 << form.width) - 1)])
 
 
-def encode(x: Array, form: Narrow) -> Array:
-    """Round float32 or float64 to a format and return the codes: uint8."""
+def encode(x: Array, form: Narrow, *, saturates: bool = False) -> Array:
+    """Round float32 or float64 to a format and return the codes: uint8.
+
+    Where it ``saturates``, finite numbers that are too large become the largest, and only infinities what stands for
+    them.
+    """
     wide = np.abs(x.astype(np.float64))
     power = np.maximum(np.frexp(wide)[1] - 1, 1 - form.bias)  # of the last place that is kept, but for `fraction`
     steps = np.rint(np.ldexp(wide, form.fraction - power))
@@ -94,7 +98,8 @@ def encode(x: Array, form: Narrow) -> Array:
     codes = steps + (np.where(steps >= 1 << form.fraction, power + form.bias - 1, 0) << form.fraction)
     largest = int(np.flatnonzero(_table(form) == form.largest)[0])
     over = form.infinity if form.infinity is not None else form.nan
-    codes = np.where(rounded > form.largest, largest if over is None else over, codes)
+    beyond = np.where(np.isfinite(x), largest, over) if saturates and over is not None else over
+    codes = np.where(rounded > form.largest, largest if beyond is None else beyond, codes)
     sign = np.signbit(x).astype(np.int64) << (form.width - 1)
     if form.negative_zero:
         codes |= sign

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -99,3 +100,13 @@ def significand(x: Array) -> Array:
 def scale(x: Array) -> Array:
     """Return ``e`` such that finite ``x == significand(x) * 2**e``; 0 for zeros, infinities and NaNs (int32)."""
     return np.where(np.isfinite(x), np.frexp(x)[1], 0).astype(np.int32)
+
+
+def bounded(result: Array, sources: Iterable[Array]) -> Array:
+    """Return a result with the largest numbers in place of infinities that come of none among the sources."""
+    beyond = np.isinf(result)
+    if not beyond.any():
+        return result
+    for source in sources:
+        beyond = beyond & ~np.isinf(source)
+    return np.where(beyond, np.copysign(np.finfo(result.dtype).max, result), result)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterator
+import inspect
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal, TypeVar
@@ -61,6 +62,15 @@ def scalar(mnemonic: str, signature: str, *, targets: tuple[str, ...] = ()) -> C
 def matrix(mnemonic: str, *, targets: tuple[str, ...] = ()) -> Callable[[Function], Function]:
     """Enter a function of whole registers; see the package for the contract."""
     return _entering("matrix", mnemonic, None, targets)
+
+
+def takes(function: Callable[..., Any], names: Iterable[str]) -> bool:
+    """Return whether a function has parameters of these names."""
+    try:
+        known = inspect.signature(function).parameters
+    except ValueError:  # one of NumPy's own
+        return not list(names)
+    return all(name in known for name in names)
 
 
 def _entering(

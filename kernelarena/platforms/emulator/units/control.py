@@ -36,7 +36,7 @@ _NOTHING = {
 
 NAMES = (
     *sorted(_NOTHING), "s_branch", *(f"s_cbranch_{name}" for name in _CONDITIONS), "s_endpgm", "s_barrier", "s_waitcnt",
-    "s_getpc_b64", "s_setpc_b64", "s_swappc_b64", "s_trap", "s_getreg_b32", "s_setreg_b32", "s_setreg_imm32_b32",
+    "s_getpc_b64", "s_setpc_b64", "s_swappc_b64", "s_trap",
 )  # fmt: skip
 """What this module knows."""
 
@@ -157,47 +157,3 @@ def _wait(statement: Statement) -> Instruction:
             batch.examiner.free(batch.waits.settle(group, name, left))
 
     return Instruction(statement, "control", reach=settle)
-
-
-def mode_fields(statement: Statement, operand: int) -> tuple[str, int, int]:
-    """Return the name, first bit and width of a ``hwreg(…)`` operand."""
-    value = statement.operands[operand].value
-    text = value.text if isinstance(value, Symbol) else ""
-    parts = [part.strip() for part in text.removeprefix("hwreg(").removesuffix(")").split(",")]
-    if not text.startswith("hwreg("):
-        raise Unsupported(statement.text)
-    first, width = (int(parts[1], 0), int(parts[2], 0)) if len(parts) == 3 else (0, 32)
-    return parts[0], first, width
-
-
-def decode_mode(statement: Statement, mode: int) -> Instruction | None:
-    """Return an instruction that reads or writes the MODE register; only writes that change nothing are modelled.
-
-    Parameters
-    ----------
-    statement
-        The statement.
-    mode
-        What the launch sets MODE to.
-    """
-    if statement.mnemonic in ("s_round_mode", "s_denorm_mode"):
-        raise Unsupported(statement.text)
-    if statement.mnemonic not in ("s_setreg_imm32_b32", "s_setreg_b32", "s_getreg_b32"):
-        return None
-    reading = statement.mnemonic == "s_getreg_b32"
-    name, first, width = mode_fields(statement, 1 if reading else 0)
-    if name != "HW_REG_MODE":
-        raise Unsupported(statement.text)
-    field = mode >> first & ((1 << width) - 1)
-    if reading:
-        target = statement.operands[0].value
-        if not isinstance(target, Register) or target.first >= EXEC:
-            raise Unsupported(statement.text)
-        number, bits = target.first, np.uint32(field)
-        return Instruction(
-            statement, "scalar", lambda group: group.set_scalar(number, np.full(group.count, bits)), (), target.all
-        )
-    value = getattr(statement.operands[1].value, "value", None)
-    if value != field:
-        raise Unsupported(statement.text)
-    return Instruction(statement, "control", _pass)

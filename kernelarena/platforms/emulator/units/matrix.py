@@ -11,13 +11,13 @@ from kernelarena.platforms.emulator.assembly.operands import VECTOR
 from kernelarena.platforms.emulator.fault import Unsupported
 from kernelarena.platforms.emulator.instruction import Instruction
 from kernelarena.platforms.emulator.instructions.kinds import KINDS
-from kernelarena.platforms.emulator.instructions.registry import Entry
+from kernelarena.platforms.emulator.instructions.registry import Entry, takes
 from kernelarena.platforms.emulator.lanes import LANES, Array
 from kernelarena.platforms.emulator.registers import Registers
 from kernelarena.platforms.emulator.state import Group
 from kernelarena.platforms.emulator.units.constants import constant_bits
 from kernelarena.platforms.emulator.units.reading import Reader
-from kernelarena.platforms.emulator.units.vector import registers, takes
+from kernelarena.platforms.emulator.units.vector import registers
 
 
 def decode_matrix(entry: Entry, statement: Statement) -> Instruction:

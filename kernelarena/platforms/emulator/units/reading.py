@@ -10,6 +10,7 @@ import numpy as np
 from kernelarena.platforms.emulator.assembly import Constant, Operand, Register, Statement
 from kernelarena.platforms.emulator.assembly.operands import SCC, VECTOR
 from kernelarena.platforms.emulator.fault import Unsupported
+from kernelarena.platforms.emulator.floats.parts import flushed
 from kernelarena.platforms.emulator.instructions.kinds import Kind
 from kernelarena.platforms.emulator.lanes import Array, unpacked
 from kernelarena.platforms.emulator.registers import Registers
@@ -20,7 +21,7 @@ from kernelarena.platforms.emulator.units.dpp import LaneMove
 Reader = Callable[[Registers], Array]
 """Takes a group, or a view of its undefined bits."""
 
-_SELECTIONS = {
+SELECTIONS = {
     "BYTE_0": (0, 8), "BYTE_1": (8, 8), "BYTE_2": (16, 8), "BYTE_3": (24, 8), "WORD_0": (0, 16), "WORD_1": (16, 16),
 }  # fmt: skip
 """Selections of sub-dword addressing: the first bit, and how many."""
@@ -140,7 +141,7 @@ def _selected(source: Source, statement: Statement, read: Reader) -> Reader:
     selection = statement.modifiers.get(f"src{source.position}_sel", "DWORD")
     if selection == "DWORD":
         return read
-    first, width = _SELECTIONS[str(selection)]
+    first, width = SELECTIONS[str(selection)]
     mask = np.uint32((1 << width) - 1)
     if not source.operand.signed:
         return lambda group: (read(group) >> np.uint32(first)) & mask
@@ -231,9 +232,3 @@ def _packed_view(source: Source, statement: Statement) -> Callable[[Array], Arra
     if parts != 2 or order == [0, 1]:
         return split
     return lambda bits: split(bits)[..., order]
-
-
-def flushed(value: Array) -> Array:
-    """Replace denormals by zeros of their sign."""
-    tiny = np.finfo(value.dtype).tiny
-    return np.where(np.abs(value) < tiny, np.copysign(value.dtype.type(0), value), value)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -13,9 +12,11 @@ from kernelarena.platforms.emulator.assembly.operands import EXEC, VCC
 from kernelarena.platforms.emulator.fault import Unsupported
 from kernelarena.platforms.emulator.instruction import Instruction, Step, vital
 from kernelarena.platforms.emulator.instructions.kinds import KINDS, Signature
-from kernelarena.platforms.emulator.instructions.registry import Entry
+from kernelarena.platforms.emulator.instructions.registry import Entry, takes
 from kernelarena.platforms.emulator.state import Group
 from kernelarena.platforms.emulator.units.dpp import LaneMove
+from kernelarena.platforms.emulator.units.mode import Mode
+from kernelarena.platforms.emulator.units.overflow import bounded
 from kernelarena.platforms.emulator.units.reading import Reader, Reading, Source, vector_reader
 from kernelarena.platforms.emulator.units.shading import Shading
 from kernelarena.platforms.emulator.units.writing import Target, Writing, vector_writer, write_mask
@@ -28,7 +29,7 @@ _OWN = {
 """Modifiers that are the same for all instructions; others are arguments of the function."""
 
 
-def decode_vector(entry: Entry, statement: Statement, flushes: bool) -> Instruction:
+def decode_vector(entry: Entry, statement: Statement, mode: Mode) -> Instruction:
     """Return the instruction that a statement is.
 
     Parameters
@@ -37,8 +38,8 @@ def decode_vector(entry: Entry, statement: Statement, flushes: bool) -> Instruct
         What it computes.
     statement
         Its operands and modifiers.
-    flushes
-        Whether denormals are flushed.
+    mode
+        What the MODE register holds there.
 
     Raises
     ------
@@ -52,12 +53,14 @@ def decode_vector(entry: Entry, statement: Statement, flushes: bool) -> Instruct
     if len(destinations) < named or len(sources) != len(signature.written):
         raise Unsupported(statement.text)
     move = LaneMove(statement) if statement.encoding == "dpp" else None
+    flushes = mode.flushes
     readings = _readings(signature, statement, destinations, sources, move, flushes)
     writings = [
         vector_writer(Target(operand, KINDS[kind]), statement, flushes, len(signature.written))
         for operand, kind in zip(destinations, signature.results, strict=True)
     ]
-    function = _bound(entry.function, statement, signature)
+    function = bounded(entry, statement) if mode.saturates else entry.function
+    function = _bound(function, statement, signature)
     step = _step(function, [reading.value for reading in readings], writings, move)
     written = [number for operand in destinations for number in registers(operand)]
     read = [number for operand in sources for number in registers(operand)]
@@ -111,15 +114,6 @@ def _bound(function: Callable[..., Any], statement: Statement, signature: Signat
     return lambda *sources: function(*sources, **extra)
 
 
-def takes(function: Callable[..., Any], names: dict[str, Any]) -> bool:
-    """Return whether a function has parameters of these names."""
-    try:
-        known = inspect.signature(function).parameters
-    except ValueError:  # one of NumPy's own
-        return not names
-    return all(name in known for name in names)
-
-
 def _step(
     function: Callable[..., Any], readers: list[Reader], writings: list[Writing], move: LaneMove | None
 ) -> Step:  # fmt: skip
@@ -149,9 +143,9 @@ def _step(
     return step
 
 
-def compare_and_mask(entry: Entry, statement: Statement, flushes: bool) -> Instruction:
+def compare_and_mask(entry: Entry, statement: Statement, mode: Mode) -> Instruction:
     """Return ``v_cmpx_…``: a comparison that also becomes EXEC."""
-    compared = decode_vector(entry, statement, flushes)
+    compared = decode_vector(entry, statement, mode)
     target = statement.operands[0].value
     if not isinstance(target, Register) or compared.step is None:
         raise Unsupported(statement.text)

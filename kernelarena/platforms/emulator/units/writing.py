@@ -9,12 +9,12 @@ import numpy as np
 
 from kernelarena.platforms.emulator.assembly import Operand, Register, Statement
 from kernelarena.platforms.emulator.fault import Unsupported
+from kernelarena.platforms.emulator.floats.parts import flushed
 from kernelarena.platforms.emulator.instructions.kinds import Kind
 from kernelarena.platforms.emulator.lanes import Array
 from kernelarena.platforms.emulator.registers import Registers
 from kernelarena.platforms.emulator.units.dpp import LaneMove
-from kernelarena.platforms.emulator.units.reading import _SELECTIONS as SELECTIONS
-from kernelarena.platforms.emulator.units.reading import flushed
+from kernelarena.platforms.emulator.units.reading import SELECTIONS
 
 Writer = Callable[[Registers, Array, "Array | None"], None]
 """Takes the group, what to write, and the lanes to write where they are not those of EXEC."""

@@ -1,8 +1,8 @@
 """Conversions to and from bfloat16 and the formats of 8 and 4 bits.
 
 ``fp8`` and ``bf8`` mean the ``fnuz`` formats on gfx942 and those of the OCP on gfx950. What is too large becomes NaN
-(infinity, for the OCP's ``bf8``), as is so while the mode's FP16_OVFL is clear, which no program sets; a program that
-wants saturation clamps first.
+(infinity, for the OCP's ``bf8``) while the mode's FP16_OVFL is clear; where it is set, finite numbers become the
+largest that there is.
 """
 
 from __future__ import annotations
@@ -29,8 +29,12 @@ _OLD, _NEW = ("gfx942",), ("gfx950",)
 FORMATS = {("fp8", _OLD): FP8_FNUZ, ("bf8", _OLD): BF8_FNUZ, ("fp8", _NEW): FP8, ("bf8", _NEW): BF8}
 
 
-def _pack(form: Narrow) -> Callable[[Array, Array], Array]:
-    return lambda a, b: encode(a, form).astype(np.uint16) | encode(b, form).astype(np.uint16) << np.uint16(8)
+def _pack(form: Narrow) -> Callable[..., Array]:
+    def pack(a: Array, b: Array, *, saturates: bool = False) -> Array:
+        low, high = (encode(x, form, saturates=saturates).astype(np.uint16) for x in (a, b))
+        return low | high << np.uint16(8)
+
+    return pack
 
 
 def _read(form: Narrow) -> Callable[[Array], Array]:

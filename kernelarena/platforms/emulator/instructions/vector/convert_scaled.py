@@ -51,23 +51,24 @@ def _reading(form: Narrow, round_: Convert) -> Callable[[Array, Array], Array]:
     return read
 
 
-def _making(form: Narrow) -> Callable[[Array, Array, Array], Array]:
+def _making(form: Narrow) -> Callable[..., Array]:
     """Return a function that makes the codes of two numbers, side by side."""
 
-    def make(low: Array, high: Array, scale: Array) -> Array:
+    def make(low: Array, high: Array, scale: Array, *, saturates: bool = False) -> Array:
         down = -_power(scale)
-        parts = [encode(np.ldexp(x.astype(np.float64), down), form).astype(np.uint16) for x in (low, high)]
+        scaled = (np.ldexp(x.astype(np.float64), down) for x in (low, high))
+        parts = [encode(x, form, saturates=saturates).astype(np.uint16) for x in scaled]
         return parts[0] | parts[1] << np.uint16(form.width)
 
     return make
 
 
-def _making_of_halves(form: Narrow, widen: Convert) -> Callable[[Array, Array], Array]:
+def _making_of_halves(form: Narrow, widen: Convert) -> Callable[..., Array]:
     make = _making(form)
 
-    def make_of_halves(both: Array, scale: Array) -> Array:
+    def make_of_halves(both: Array, scale: Array, *, saturates: bool = False) -> Array:
         numbers = widen(both)
-        return make(numbers[..., 0], numbers[..., 1], scale)
+        return make(numbers[..., 0], numbers[..., 1], scale, saturates=saturates)
 
     return make_of_halves
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kernelarena.platforms.emulator.floats.fused import fma
-from kernelarena.platforms.emulator.floats.parts import Array
+from kernelarena.platforms.emulator.floats.parts import Array, bounded
 from kernelarena.platforms.emulator.instructions.registry import vector
 
 vector("v_fma_mix_f32", "mix mix mix -> f32")(fma)
@@ -18,6 +18,9 @@ def low(a: Array, b: Array, c: Array) -> Array:
 
 
 @vector("v_fma_mixhi_f16", "mix mix mix dst -> b32")
-def high(a: Array, b: Array, c: Array, before: Array) -> Array:
+def high(a: Array, b: Array, c: Array, before: Array, *, saturates: bool = False) -> Array:
     """Round likewise, write the upper half and keep the lower one."""
-    return before & np.uint32(0xFFFF) | low(a, b, c).view(np.uint16).astype(np.uint32) << np.uint32(16)
+    result = low(a, b, c)
+    if saturates:
+        result = bounded(result, (a, b, c))
+    return before & np.uint32(0xFFFF) | result.view(np.uint16).astype(np.uint32) << np.uint32(16)
