@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from kernelarena.judge.answer import NO_ANSWER, acted
 from kernelarena.judge.correctness import MOST_CALLS, Examiner
+from kernelarena.judge.laps import Laps
 from kernelarena.judge.memory import Exchange, HostExchange, handed_over
 from kernelarena.judge.outline import compile_job, position_in_place
 from kernelarena.judge.problems import Problems, trial_seed
@@ -118,22 +119,26 @@ def pass_gates(
     visible, hidden = trial_shapes(venue, task, sweep, hidden_seed)
     cell: dict[str, Any] = {}
     trials: list[Trial] = []
+    laps = Laps()
     try:
-        load(session, kernel, task, venue, sweep)
+        with laps.of("load"):
+            load(session, kernel, task, venue, sweep)
         examiner = Examiner(
             session, kernel, task, venue.problems, sweep.deadlines.call, exchange=venue.exchange, late=venue.late
         )
         with contextlib.closing(examiner):
             for gate, shapes in ((Gate.CORRECTNESS, visible), (Gate.HIDDEN, hidden)):
-                for trial in _gate(examiner, venue, gate, shapes, kernel, task, sweep, hidden_seed):
-                    trials.append(trial)
-                    if trial.reason in _FATAL or _named(trial):
-                        break
+                with laps.of(gate.value):
+                    for trial in _gate(examiner, venue, gate, shapes, kernel, task, sweep, hidden_seed):
+                        trials.append(trial)
+                        if trial.reason in _FATAL or _named(trial):
+                            break
                 if any(not trial.passed for trial in trials):
                     break
                 if gate is Gate.CORRECTNESS and timing is not None:
                     examiner.close()
-                    cell |= timing()
+                    with laps.of(Gate.TIMING.value):
+                        cell |= timing()
                 if "status" in cell:
                     break
     except GateFailed as failed:
@@ -156,6 +161,7 @@ def pass_gates(
         "hidden": _by_family(hidden, trials[len(visible) :]),
         "trials": tuple(trials),
         "log": session.log() if cell["status"] is Status.FAIL else "",
+        "durations": laps.seconds,
     }
 
 

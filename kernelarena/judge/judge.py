@@ -15,13 +15,14 @@ from typing import Any
 from kernelarena.judge.compiling import compile_gate
 from kernelarena.judge.cpp import buildable, judge_cpp
 from kernelarena.judge.emulating import emulate, emulate_built
+from kernelarena.judge.laps import Laps
 from kernelarena.judge.measuring import Bench, DeviceUnhealthy, measure
 from kernelarena.judge.problems import Problems
 from kernelarena.judge.scratch import remove_abandoned
 from kernelarena.judge.zygote import Mode, Zygote, ZygoteLost
 from kernelarena.platforms.backend import Availability, availability
 from kernelarena.platforms.toolchains.built import Built
-from kernelarena.spec import Evidence, Kernel, Platform, Reason, Status, Sweep, TaskSource, Verdict
+from kernelarena.spec import Durations, Evidence, Gate, Kernel, Platform, Reason, Status, Sweep, TaskSource, Verdict
 
 
 class Judge:
@@ -64,11 +65,12 @@ class Judge:
             If the task's own code does not work.
         """
         started = time.monotonic()
+        laps = Laps()
         self._isolation = None
         available = availability(platform).sought(sweep.evidence)
         found: dict[str, Any]
         try:
-            found = self._found(kernel, task, platform, sweep, hidden_seed, available)
+            found = self._found(kernel, task, platform, sweep, hidden_seed, available, laps)
         except DeviceUnhealthy as unhealthy:
             found = {"status": Status.INFRA, "reason": Reason.DEVICE_UNHEALTHY, "detail": str(unhealthy)}
         except ZygoteLost as lost:
@@ -78,6 +80,7 @@ class Judge:
                 "reason": Reason.WORKER_LOST,
                 "detail": f"the process that kernels are forked from was lost: {lost}",
             }
+        laps.seconds |= found.pop("durations", {})
         return Verdict(
             task=task.task.id,
             kernel=kernel.id,
@@ -87,6 +90,7 @@ class Judge:
             isolation=self._isolation,
             has_speed=task.task.computes,
             duration_s=round(time.monotonic() - started, 3),
+            durations=Durations.model_validate({name: round(seconds, 3) for name, seconds in laps.seconds.items()}),
             **found,
         )
 
@@ -112,6 +116,7 @@ class Judge:
         sweep: Sweep,
         hidden_seed: int,
         available: Availability,
+        laps: Laps,
     ) -> dict[str, Any]:
         """Return the fields of the verdict that the strongest evidence decides."""
 
@@ -122,7 +127,8 @@ class Judge:
         compiled: dict[str, Any] = {"status": Status.SKIPPED}
         built: Built = {}
         if kernel.language.is_cpp:
-            compiled, built = judge_cpp(forks(Mode.COMPILE), kernel, task, platform, sweep, available)
+            with laps.of(Gate.COMPILE.value):
+                compiled, built = judge_cpp(forks(Mode.COMPILE), kernel, task, platform, sweep, available)
             if compiled["status"] in (Status.SKIPPED, Status.INFRA):  # it cannot be built, for no fault of its own
                 return compiled
             here = here and buildable(kernel, platform)
@@ -132,7 +138,8 @@ class Judge:
             return {"status": Status.SKIPPED, "reason": Reason.DEVICE_UNAVAILABLE, "detail": available.why_not}
         elif Evidence.COMPILED in available.evidence:
             keep = here or emulated
-            compiled, built = compile_gate(forks(Mode.COMPILE), kernel, task, platform, sweep, keep=keep)
+            with laps.of(Gate.COMPILE.value):
+                compiled, built = compile_gate(forks(Mode.COMPILE), kernel, task, platform, sweep, keep=keep)
         if here:
             bench = self._bench(platform)
             on_device = forks(Mode.COMPILE, bench.paths)

@@ -12,6 +12,7 @@ from typing import Any, Final, Literal
 from pydantic import BaseModel
 
 from kernelarena.spec import (
+    Durations,
     Efficiency,
     Environment,
     Evidence,
@@ -33,7 +34,9 @@ from kernelarena.spec import (
 from kernelarena.spec.base import Model
 
 SCHEMA: Final = "kernelarena.report/1"
-VOLATILE: Final = frozenset({"duration_s", "attempts", "cached", "telemetry", "timings", "speedup", "efficiency"})
+VOLATILE: Final = frozenset(
+    {"duration_s", "durations", "attempts", "cached", "telemetry", "timings", "speedup", "efficiency"}
+)
 """Fields of a cell that say how it was judged and not what was found."""
 
 
@@ -195,6 +198,7 @@ class Cell(Model):
     log: str
     """The end of what the compiler or the kernel printed."""
     duration_s: float
+    durations: Durations
     attempts: int
     cached: bool
 

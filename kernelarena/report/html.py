@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import shlex
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 from urllib.parse import quote
@@ -18,7 +19,7 @@ from markupsafe import Markup
 
 from kernelarena.report import detail, phrases, scripts, sheet, text, words
 from kernelarena.report.view import View, failed_trials, worst_launches
-from kernelarena.spec import HIDDEN_FAMILIES, Evidence, Reason, Status
+from kernelarena.spec import HIDDEN_FAMILIES, Durations, Evidence, Reason, Status, Verdict
 from kernelarena.spec.condensed import checked
 
 MOST_ROWS = 400
@@ -61,11 +62,18 @@ def render(view: View) -> str:
             policy=scripts.policy(*([library] if shown else []), ours),
             command=shlex.join(run.command),
             seconds=sum(verdict.duration_s for verdict in verdicts),
+            phases=_phases(verdicts),
             toolchains=sorted({verdict.toolchain for verdict in verdicts if verdict.toolchain}),
             most=max((number for loss in view.losses for number in loss.counts.values()), default=1),
             Infinity=math.inf,
         )
     )
+
+
+def _phases(verdicts: Sequence[Verdict]) -> list[tuple[str, float]]:
+    """Return what the time of all cells went to, s."""
+    sums = [(name, sum(getattr(one.durations, name) for one in verdicts)) for name in Durations.model_fields]
+    return [(name, seconds) for name, seconds in sums if seconds]
 
 
 def _principal(view: View) -> list[tuple[Reason, Evidence, int]]:

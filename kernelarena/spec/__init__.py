@@ -7,6 +7,7 @@ from kernelarena.spec.shape import Shape
 from kernelarena.spec.sweep import Baseline, Deadlines, Hidden, Sweep
 from kernelarena.spec.task import Kind, Task, TaskSource
 from kernelarena.spec.verdict import (
+    Durations,
     Efficiency,
     FamilyTally,
     Launch,
@@ -36,6 +37,7 @@ __all__ = [
     "Baseline",
     "Deadlines",
     "Distribution",
+    "Durations",
     "Efficiency",
     "Environment",
     "Evidence",

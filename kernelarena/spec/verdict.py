@@ -160,6 +160,21 @@ class Telemetry(Model):
     """Degrees Celsius."""
 
 
+class Durations(Model):
+    """Where the time of a cell went, s; 0 for what it did not come to.
+
+    What is left of the whole is the judge's own: a process is forked, and ended.
+    """
+
+    compile: float = 0.0
+    """The compile gate, or finding its answer in the cache."""
+    load: float = 0.0
+    """Opening the device or the emulator in the kernel's process, and importing the kernel there."""
+    correctness: float = 0.0
+    timing: float = 0.0
+    hidden: float = 0.0
+
+
 class Verdict(Model):
     """The outcome of one (kernel, platform) cell."""
 
@@ -196,6 +211,7 @@ class Verdict(Model):
     has_speed: bool = True
     """Whether how fast it is says anything: not where the operator only says how memory is looked at."""
     duration_s: float = 0.0
+    durations: Durations = Durations()
     attempts: Annotated[int, Field(ge=1)] = 1
     isolation: tuple[str, ...] | None = None
     """Layers of isolation that the kernel's process lacked, each with the reason; empty where it had all, None where no

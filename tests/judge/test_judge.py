@@ -3,7 +3,7 @@
 import pytest
 
 from kernelarena.judge import Judge
-from kernelarena.spec import Evidence, Gate, Hidden, Platform, Reason, Status, Sweep, TaskSource
+from kernelarena.spec import Durations, Evidence, Gate, Hidden, Platform, Reason, Status, Sweep, TaskSource, Verdict
 
 ADD_ONE = TaskSource.model_validate(
     {
@@ -207,8 +207,22 @@ class TestCompiled:
         first, second = verdict(HONEST, "mi300", sweep=sweep), verdict(HONEST, "mi300", sweep=sweep)
         assert (first.cached, second.cached) == (False, True)
         assert (first.isolation, second.isolation) == ((), None)  # no process was started for the second
-        changes = {"cached": True, "duration_s": 0.0, "isolation": None}
-        assert first.model_copy(update=changes) == second.model_copy(update={"duration_s": 0.0})
+        untimed = {"duration_s": 0.0, "durations": Durations()}
+        changes = {"cached": True, "isolation": None, **untimed}
+        assert first.model_copy(update=changes) == second.model_copy(update=untimed)
+
+    def test_it_is_known_where_the_time_went(self, verdict):
+        compiled = verdict(HONEST, "mi300", sweep=SMALL.model_copy(update={"evidence": Evidence.COMPILED}))
+        emulated, refused = verdict(HONEST, "cpu"), verdict("raise SystemExit\n", "cpu")
+        assert went(compiled) == {"compile"}
+        assert went(emulated) == {"load", "correctness", "hidden"}
+        assert went(refused) == {"load"}
+        for found in (compiled, emulated, refused):
+            assert sum(dict(found.durations).values()) <= found.duration_s + 0.01  # as it is rounded
+
+
+def went(found: Verdict) -> set[str]:
+    return {name for name, seconds in dict(found.durations).items() if seconds}
 
 
 def test_a_platform_that_nothing_is_known_of_here_is_skipped(judge, kernel):

@@ -140,6 +140,9 @@ class Factory:
                 "launches": launch,
                 "resources": launch[0].resources if launch else None,
                 "duration_s": 2.5 if emulated else 0.9,
+                "durations": {"compile": 0.8, "load": 0.1, "correctness": 1.0, "hidden": 0.5}
+                if emulated
+                else {"compile": 0.8},
                 **fields,
             }
         )

@@ -154,6 +154,13 @@ def test_the_facts_of_the_run_are_there(page, data):
     assert "examples/generated/broken.jsonl:7" in page.text
 
 
+def test_it_is_told_where_the_time_went(make):
+    went = {"compile": 0.5, "hidden": 61.0}
+    cells = [make.verdict("rope-half", platform, duration_s=62, durations=went) for platform in ("cpu", "mi300")]
+    text = " ".join(Page(render(arrange(make.data(cells)))).text.split())
+    assert "2 min 4 s, summed over workers; of it compile 1.0 s, hidden 2 min 2 s" in text
+
+
 def test_the_hidden_seed_is_not_there_before_the_run_has_ended(make):
     data = make.data([make.verdict("rope-half", "cpu")], hidden_seed=None, finished=None)
     text = Page(render(arrange(data))).text
