@@ -81,7 +81,7 @@ def details(view: View) -> tuple[list[Detail], int]:
         cells = [cell for cell in row.cells if cell is not None]
         timed = tuple(cell for cell in cells if cell.timings)
         timed = timed if shapes.take(sum(len(cell.timings) for cell in timed)) else ()
-        command = reproduce(row.kernel, cells, view.data.manifest.hidden_seed)
+        command = reproduce(row.kernel, cells, view.data.manifest)
         found.append(Detail(row, told, len(every) - len(told), timed, source, command))
     return found, len(rows) - len(kept)
 

@@ -84,7 +84,7 @@ def _story(view: View, verdict: Verdict) -> str:
         parts.append(f"{verdict.location.file}:{verdict.location.line}: {verdict.location.text.strip()}")
     if verdict.log:
         parts.append(clean(verdict.log, limit=_LOG, keep="end"))
-    command = reproduce(view.data.kernels.get(verdict.kernel), [verdict], view.data.manifest.hidden_seed)
+    command = reproduce(view.data.kernels.get(verdict.kernel), [verdict], view.data.manifest)
     return "\n\n".join([*parts, f"Reproduce: {command}"])
 
 

@@ -22,7 +22,7 @@ from kernelarena.metrics import retention as carried
 from kernelarena.report import summary
 from kernelarena.report.excerpt import Line, excerpt
 from kernelarena.report.text import worth_reading
-from kernelarena.spec import Evidence, Kernel, Launch, Platform, Reason, RunData, Status, Trial, Verdict
+from kernelarena.spec import Evidence, Kernel, Launch, Manifest, Platform, Reason, RunData, Status, Trial, Verdict
 from kernelarena.spec.condensed import checked
 
 
@@ -180,7 +180,7 @@ def _failures(data: RunData) -> list[Failure]:
             kernel=(kernel := data.kernels.get(verdicts[0].kernel)),
             verdicts=tuple(verdicts),
             source=excerpt(kernel, verdicts[0].location),
-            reproduce=reproduce(kernel, verdicts, data.manifest.hidden_seed),
+            reproduce=reproduce(kernel, verdicts, data.manifest),
         )
         for verdicts in groups.values()
     ]
@@ -195,8 +195,8 @@ def _unknowns(data: RunData) -> list[Unknown]:
     return [Unknown(*cause, tuple(kernels)) for cause, kernels in groups.items()]
 
 
-def reproduce(kernel: Kernel | None, verdicts: Sequence[Verdict], hidden_seed: int | None = None) -> str:
-    """Return the command that judges that kernel on those platforms again.
+def reproduce(kernel: Kernel | None, verdicts: Sequence[Verdict], run: Manifest) -> str:
+    """Return the command that judges that kernel on those platforms again, for the evidence that the run sought.
 
     Where something ran, the run's seed is part of it once it is published: the shapes and inputs follow from it.
     """
@@ -207,8 +207,11 @@ def reproduce(kernel: Kernel | None, verdicts: Sequence[Verdict], hidden_seed: i
     else:
         words = ["check", origin]
     words += ["--platforms", ",".join(verdict.platform for verdict in verdicts)]
-    if hidden_seed is not None and any(verdict.evidence in RAN for verdict in verdicts):
-        words += ["--hidden-seed", str(hidden_seed)]
+    sought = Evidence.EMULATED if run.sweep.names_emulated else run.sweep.evidence
+    if sought is not None:
+        words += ["--evidence", sought.value]
+    if run.hidden_seed is not None and any(verdict.evidence in RAN for verdict in verdicts):
+        words += ["--hidden-seed", str(run.hidden_seed)]
     return shlex.join(["kab-mc", *words])
 
 

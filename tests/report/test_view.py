@@ -2,10 +2,12 @@ from __future__ import annotations
 
 import shlex
 
+import pytest
+
 from kernelarena.metrics import Rate
 from kernelarena.report import html
 from kernelarena.report.view import arrange, failed_trials, reproduce, worst_launches
-from kernelarena.spec import Evidence, Launch, Location, Reason, Resources, Shape, Status, Trial
+from kernelarena.spec import Evidence, Launch, Location, Reason, Resources, Shape, Status, Sweep, Trial
 
 
 def test_every_cell_of_the_matrix_has_its_place(view, data):
@@ -53,25 +55,42 @@ def test_what_was_printed_anywhere_is_shown(make):
 
 def test_the_command_to_reproduce_can_be_pasted(make):
     failed = make.failed("rope-half", "mi300", Reason.CRASH, "")
+    run = make.data([failed], hidden_seed=None).manifest
     folder = make.kernel("rope-half", origin="my kernels/rope; rm -rf ~")
-    assert shlex.split(reproduce(folder, [failed])) == [
+    assert shlex.split(reproduce(folder, [failed], run)) == [
         "kab-mc", "check", "my kernels/rope; rm -rf ~", "--platforms", "mi300",
     ]  # fmt: skip
     single = make.kernel("rope-half", origin="ops/rope.py", file="rope.py", function="apply_rope")
-    assert reproduce(single, [failed]) == (
+    assert reproduce(single, [failed], run) == (
         "kab-mc check ops/rope.py::apply_rope --task rotary_embedding --platforms mi300"
     )
     line = make.kernel("rope-half", origin="runs/out.jsonl:17")
-    assert reproduce(line, [failed]) == "kab-mc check runs/out.jsonl:17 --platforms mi300"
+    assert reproduce(line, [failed], run) == "kab-mc check runs/out.jsonl:17 --platforms mi300"
 
 
 def test_the_seed_is_part_of_the_command_where_something_ran(make):
     kernel = make.kernel("rope-half", origin="rope")
     compiled = make.failed("rope-half", "mi300", Reason.SYNTAX_ERROR, "")
     emulated = make.failed("rope-half", "cpu", Reason.MISMATCH, "")
-    assert "--hidden-seed" not in reproduce(kernel, [compiled], 7)
-    assert reproduce(kernel, [emulated], 7).endswith("--hidden-seed 7")
-    assert "--hidden-seed" not in reproduce(kernel, [emulated], None)
+    ended, going = (make.data([emulated], hidden_seed=seed).manifest for seed in (7, None))
+    assert "--hidden-seed" not in reproduce(kernel, [compiled], ended)
+    assert reproduce(kernel, [emulated], ended).endswith("--hidden-seed 7")
+    assert "--hidden-seed" not in reproduce(kernel, [emulated], going)
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ({}, []),
+        ({"evidence": "compiled"}, ["--evidence", "compiled"]),
+        ({"require": "emulated"}, ["--evidence", "emulated"]),
+        ({"require": "measured"}, []),
+    ],
+)
+def test_the_evidence_that_was_sought_is_part_of_the_command(make, asked, words):
+    kernel, failed = make.kernel("rope-half", origin="rope"), make.failed("rope-half", "mi300", Reason.CRASH, "")
+    run = make.data([failed], sweep=Sweep.model_validate(asked), hidden_seed=None).manifest
+    assert reproduce(kernel, [failed], run).split() == ["kab-mc", "check", "rope", "--platforms", "mi300", *words]
 
 
 def _launch(name: str, occupancy: float | None, **fields: object) -> Launch:
