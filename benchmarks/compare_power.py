@@ -84,7 +84,7 @@ def simulate(effect: float, share: float, shapes: int, pairs: int, seed: int) ->
     for _ in range(pairs):
         base = rng.uniform(0.3, 3.0, shapes) * _SECONDS
         new = base * np.where(np.arange(shapes) < slowed, 1 + effect, 1.0)
-        changes = decide(time_changes(run(base, rng), run(new, rng), same_baseline=True))
+        changes = decide(time_changes(run(base.tolist(), rng), run(new.tolist(), rng), same_baseline=True))
         claims = [(change.shape["N"] <= slowed and change.pace is Pace.SLOWER) for change in _claimed(changes)]
         false_shares.append(claims.count(False) / len(claims) if claims else 0.0)
         any_false += False in claims

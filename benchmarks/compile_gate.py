@@ -17,6 +17,7 @@ import tempfile
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 CHIPS = "mi250,mi300,mi355,rx7900,a100,rtx4090,h100,b200"
 
@@ -33,7 +34,7 @@ def main() -> None:
         print("{name:8}{seconds:9.1f}{peak:10.0f}{cells:7}{passed:6}{cached:8}".format(**row))
 
 
-def run(name: str, scratch: Path, arguments: argparse.Namespace) -> dict[str, object]:
+def run(name: str, scratch: Path, arguments: argparse.Namespace) -> dict[str, Any]:
     """Sweep once and return what it cost."""
     command = [sys.executable, "-m", "kernelarena.cli", "sweep", "--platforms", arguments.platforms]
     command += ["--out", str(scratch / name), "--json", "--evidence", "compiled"]

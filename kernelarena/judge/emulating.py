@@ -8,23 +8,17 @@ from pathlib import Path
 from typing import Any
 
 from kernelarena import platforms
+from kernelarena.judge.case import Case
 from kernelarena.judge.gates import Venue, VenueUnready, pass_gates
 from kernelarena.judge.problems import Problems
 from kernelarena.judge.sandbox import Quota
 from kernelarena.judge.session import Session
 from kernelarena.judge.zygote import Zygote
 from kernelarena.platforms.toolchains.built import Built
-from kernelarena.spec import Evidence, Kernel, Language, Reason, Status, Sweep, Tally, TaskSource
+from kernelarena.spec import Evidence, Kernel, Language, Reason, Status, Tally
 
 
-def emulate(
-    zygote: Callable[[], Zygote],
-    problems: Problems,
-    kernel: Kernel,
-    task: TaskSource,
-    sweep: Sweep,
-    hidden_seed: int,
-) -> dict[str, Any]:
+def emulate(zygote: Callable[[], Zygote], problems: Problems, case: Case) -> dict[str, Any]:
     """Run a kernel in Triton's interpreter on visible and hidden shapes.
 
     Parameters
@@ -33,28 +27,23 @@ def emulate(
         Returns the process to fork a candidate from.
     problems
         Inputs and truths of the platform.
-    kernel, task, sweep
-        What is judged, by what, and how thoroughly.
-    hidden_seed
-        Draws hidden shapes and the inputs of every trial.
+    case
+        What is judged.
 
     Returns
     -------
     dict
         The fields of the verdict that the gates decide.
     """
-    with Session(zygote(), kernel) as session:
-        found = pass_gates(session, Venue(problems, budget=problems.platform.budget), kernel, task, sweep, hidden_seed)
-    return {"evidence": Evidence.EMULATED, "toolchain": _toolchain(kernel), **found}
+    with Session(zygote(), case.kernel) as session:
+        found = pass_gates(session, Venue(problems, budget=problems.platform.budget), case)
+    return {"evidence": Evidence.EMULATED, "toolchain": _toolchain(case.kernel), **found}
 
 
 def emulate_built(
     zygote: Callable[[], Zygote],
     problems: Problems,
-    kernel: Kernel,
-    task: TaskSource,
-    sweep: Sweep,
-    hidden_seed: int,
+    case: Case,
     compiled: dict[str, Any],
     files: Built,
 ) -> dict[str, Any]:
@@ -66,8 +55,8 @@ def emulate_built(
         Returns the process to fork a candidate from.
     problems
         Inputs and truths of the platform.
-    kernel, task, sweep, hidden_seed
-        As of :func:`emulate`.
+    case
+        What is judged.
     compiled
         What the compile gate found. It looks at every published shape at its full size, which an emulator cannot; a
         kernel that it refuses is not run.
@@ -87,14 +76,14 @@ def emulate_built(
         return compiled
     venue = Venue(problems, budget=problems.platform.budget, prepare={"emulator": True}, built=files)
     try:
-        with Session(zygote(), kernel, _QUOTA) as session:
-            found = pass_gates(session, venue, kernel, task, sweep, hidden_seed)
+        with Session(zygote(), case.kernel, _QUOTA) as session:
+            found = pass_gates(session, venue, case)
             stack = session.stack()
     except VenueUnready as unready:
         detail = f"the emulator could not be opened: {unready}"
         return {"status": Status.INFRA, "reason": Reason.WORKER_LOST, "detail": detail}
     unknown = found.get("reason") is Reason.EMULATOR_UNSUPPORTED
-    if not sweep.names_emulated and (unknown or _ran_out_of_time(found, stack)):
+    if not case.sweep.names_emulated and (unknown or _ran_out_of_time(found, stack)):
         why = _UNKNOWN if unknown else _TOO_SLOW
         return {**compiled, "notes": (*compiled["notes"], why.format(found["detail"]))}
     if unknown:

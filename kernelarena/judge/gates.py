@@ -11,11 +11,12 @@ from typing import Any, TypeVar
 from pydantic import ValidationError
 
 from kernelarena.judge.answer import NO_ANSWER, acted
+from kernelarena.judge.case import Case
 from kernelarena.judge.correctness import MOST_CALLS, Examiner
 from kernelarena.judge.laps import Laps
 from kernelarena.judge.memory import Exchange, HostExchange, handed_over
 from kernelarena.judge.outline import compile_job, position_in_place
-from kernelarena.judge.problems import Problems, trial_seed
+from kernelarena.judge.problems import Problems
 from kernelarena.judge.session import CandidateEnded, Session, line_of
 from kernelarena.platforms.toolchains import built
 from kernelarena.platforms.toolchains.built import Built
@@ -88,13 +89,7 @@ class GateFailed(Exception):
 
 
 def pass_gates(
-    session: Session,
-    venue: Venue,
-    kernel: Kernel,
-    task: TaskSource,
-    sweep: Sweep,
-    hidden_seed: int,
-    timing: Callable[[], dict[str, Any]] | None = None,
+    session: Session, venue: Venue, case: Case, timing: Callable[[], dict[str, Any]] | None = None
 ) -> dict[str, Any]:
     """Run a kernel on visible and hidden shapes.
 
@@ -104,10 +99,8 @@ def pass_gates(
         A fresh candidate with the kernel's files.
     venue
         Where it runs.
-    kernel, task, sweep
-        What is judged, by what, and how thoroughly.
-    hidden_seed
-        Draws hidden shapes and the inputs of every trial.
+    case
+        What is judged.
     timing
         The timing gate, where there is one: returns fields of the verdict, with a ``status`` if the kernel fails it.
 
@@ -116,7 +109,8 @@ def pass_gates(
     dict
         The fields of the verdict that the gates decide.
     """
-    visible, hidden = trial_shapes(venue, task, sweep, hidden_seed)
+    kernel, task, sweep = case.kernel, case.task, case.sweep
+    visible, hidden = trial_shapes(venue, case)
     cell: dict[str, Any] = {}
     trials: list[Trial] = []
     laps = Laps()
@@ -129,7 +123,7 @@ def pass_gates(
         with contextlib.closing(examiner):
             for gate, shapes in ((Gate.CORRECTNESS, visible), (Gate.HIDDEN, hidden)):
                 with laps.of(gate.value):
-                    for trial in _gate(examiner, venue, gate, shapes, kernel, task, sweep, hidden_seed):
+                    for trial in _gate(examiner, venue, gate, shapes, case):
                         trials.append(trial)
                         if trial.reason in _FATAL or _named(trial):
                             break
@@ -165,15 +159,13 @@ def pass_gates(
     }
 
 
-def trial_shapes(venue: Venue, task: TaskSource, sweep: Sweep, hidden_seed: int) -> tuple[list[Shape], list[Shape]]:
+def trial_shapes(venue: Venue, case: Case) -> tuple[list[Shape], list[Shape]]:
     """Return the visible and the hidden shapes of a cell."""
-    budget = venue.budget
-    name = task.task.id
-    visible = visible_trials(task.task, trial_seed(hidden_seed, name, "visible", 0), budget=budget)
-    if not sweep.hidden.enabled:
+    budget, task, hidden = venue.budget, case.task.task, case.sweep.hidden
+    visible = visible_trials(task, case.seed("visible"), budget=budget)
+    if not hidden.enabled:
         return visible, []
-    seed = trial_seed(hidden_seed, name, "hidden", 0)
-    return visible, draw(task.task, seed, sweep.hidden.count, budget=budget, max_bytes=venue.max_bytes)
+    return visible, draw(task, case.seed("hidden"), hidden.count, budget=budget, max_bytes=venue.max_bytes)
 
 
 class VenueUnready(Exception):
@@ -282,30 +274,21 @@ def _load_failure(kernel: Kernel, failed: LoadFailed) -> tuple[Reason, str, Loca
     return reason, failed.message, where
 
 
-def _gate(
-    examiner: Examiner,
-    venue: Venue,
-    gate: Gate,
-    shapes: list[Shape],
-    kernel: Kernel,
-    task: TaskSource,
-    sweep: Sweep,
-    hidden_seed: int,
-) -> Iterator[Trial]:
+def _gate(examiner: Examiner, venue: Venue, gate: Gate, shapes: list[Shape], case: Case) -> Iterator[Trial]:
     """Run the trials of one gate; what host code did is looked at in each."""
     repeated: set[str] = set()
     launched = False
     for index, shape in enumerate(shapes):
-        seed = trial_seed(hidden_seed, task.task.id, gate.value, index)
+        seed = case.seed(gate.value, index)
         thorough = shape.dtype not in repeated or Random(seed).random() < venue.thorough
         repeated.add(shape.dtype)
-        trial, observed = examiner.trial(shape, seed, calls=sweep.calls or (MOST_CALLS if thorough else 1))
+        trial, observed = examiner.trial(shape, seed, calls=case.sweep.calls or (MOST_CALLS if thorough else 1))
         # A wrong answer of a kernel that never launched anything is wrong because it launched nothing.
         idle = not launched and not any(call.get("launches") for call in observed)
         launched = launched or not idle
         if trial.passed or (idle and not _named(trial)):  # work that is put off launches late
             for call in observed:
-                if (why := not_its_own(call, kernel, task, shape)) is not None:
+                if (why := not_its_own(call, case.kernel, case.task, shape)) is not None:
                     raise GateFailed(Gate.COMPILE, *why)
         yield trial
 

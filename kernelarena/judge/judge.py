@@ -12,6 +12,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from kernelarena.judge.case import Case
 from kernelarena.judge.compiling import compile_gate
 from kernelarena.judge.cpp import buildable, judge_cpp
 from kernelarena.judge.emulating import emulate, emulate_built
@@ -70,7 +71,7 @@ class Judge:
         available = availability(platform).sought(sweep.evidence)
         found: dict[str, Any]
         try:
-            found = self._found(kernel, task, platform, sweep, hidden_seed, available, laps)
+            found = self._found(Case(kernel, task, sweep, hidden_seed), platform, available, laps)
         except DeviceUnhealthy as unhealthy:
             found = {"status": Status.INFRA, "reason": Reason.DEVICE_UNHEALTHY, "detail": str(unhealthy)}
         except ZygoteLost as lost:
@@ -108,17 +109,9 @@ class Judge:
         elif sweep.cache:
             compile_gate(zygote, kernel, task, platform, sweep, keep=True, ahead=True)
 
-    def _found(
-        self,
-        kernel: Kernel,
-        task: TaskSource,
-        platform: Platform,
-        sweep: Sweep,
-        hidden_seed: int,
-        available: Availability,
-        laps: Laps,
-    ) -> dict[str, Any]:
+    def _found(self, case: Case, platform: Platform, available: Availability, laps: Laps) -> dict[str, Any]:
         """Return the fields of the verdict that the strongest evidence decides."""
+        kernel, task, sweep = case.kernel, case.task, case.sweep
 
         def forks(mode: Mode, devices: tuple[str, ...] = ()) -> Callable[[], Zygote]:
             return lambda: self._zygote(mode, devices)
@@ -133,7 +126,7 @@ class Judge:
                 return compiled
             here = here and buildable(kernel, platform)
         elif emulated and Evidence.COMPILED not in available.evidence:  # there is nothing to compile for
-            return emulate(forks(Mode.INTERPRET), self._problems_of(platform), kernel, task, sweep, hidden_seed)
+            return emulate(forks(Mode.INTERPRET), self._problems_of(platform), case)
         elif not available.evidence:
             return {"status": Status.SKIPPED, "reason": Reason.DEVICE_UNAVAILABLE, "detail": available.why_not}
         elif Evidence.COMPILED in available.evidence:
@@ -142,11 +135,9 @@ class Judge:
                 compiled, built = compile_gate(forks(Mode.COMPILE), kernel, task, platform, sweep, keep=keep)
         if here:
             bench = self._bench(platform)
-            on_device = forks(Mode.COMPILE, bench.paths)
-            return measure(on_device, bench, kernel, task, sweep, hidden_seed, compiled, built)
+            return measure(forks(Mode.COMPILE, bench.paths), bench, case, compiled, built)
         if emulated:
-            problems = self._problems_of(platform)
-            return emulate_built(forks(Mode.COMPILE), problems, kernel, task, sweep, hidden_seed, compiled, built)
+            return emulate_built(forks(Mode.COMPILE), self._problems_of(platform), case, compiled, built)
         return compiled
 
     def _bench(self, platform: Platform) -> Bench:

@@ -13,6 +13,7 @@ import torch
 from kernelarena.errors import InputError
 from kernelarena.judge import health
 from kernelarena.judge.abilities import computes
+from kernelarena.judge.case import Case
 from kernelarena.judge.copying import CopyExchange
 from kernelarena.judge.device_stage import DeviceAccess
 from kernelarena.judge.gates import Venue, VenueUnready, pass_gates
@@ -25,7 +26,7 @@ from kernelarena.platforms.backend import backend_for
 from kernelarena.platforms.toolchains import built
 from kernelarena.platforms.toolchains.built import Built
 from kernelarena.protocol import compile_cache
-from kernelarena.spec import Evidence, Gate, Kernel, Language, Platform, Reason, Status, Sweep, TaskSource
+from kernelarena.spec import Evidence, Gate, Language, Platform, Reason, Status, Sweep
 from kernelarena.spec.vocabulary import ReasonGroup
 
 _QUOTA = Quota(address_space=None, resident=16 << 30)
@@ -117,14 +118,12 @@ class Bench:
         self._device.trim()
         return self._device.memory()[0]
 
-    def run(
-        self, zygote: Zygote, kernel: Kernel, task: TaskSource, sweep: Sweep, hidden_seed: int, files: Built
-    ) -> dict[str, Any]:
+    def run(self, zygote: Zygote, case: Case, files: Built) -> dict[str, Any]:
         """Put one kernel through the gates on the device.
 
         Parameters
         ----------
-        zygote, kernel, task, sweep, hidden_seed
+        zygote, case
             As of :func:`measure`.
         files
             What has been built for the kernel already.
@@ -135,25 +134,17 @@ class Bench:
             If the judge itself cannot use the device any more.
         """
         held = 0
-        timed = sweep.timing.enabled and task.task.timed
+        timed = case.sweep.timing.enabled and case.task.task.timed
         try:
-            with Session(zygote, kernel, _QUOTA) as session:
+            with Session(zygote, case.kernel, _QUOTA) as session:
                 try:
                     if timed:
-                        self.timing.expect(zygote, kernel, task, sweep)
-                    timing = partial(self.timing.time, zygote, session, kernel, task, sweep, hidden_seed)
+                        self.timing.expect(zygote, case)
                     venue = replace(self.venue, built={**files, **(self._libraries or {})})
-                    found = pass_gates(
-                        session,
-                        venue,
-                        kernel,
-                        task,
-                        sweep,
-                        hidden_seed,
-                        timing if timed else None,
-                    )
-                    if self._libraries is None and kernel == self.probe and found["status"] is Status.PASS:
-                        self._libraries = _libraries(session, sweep)
+                    timing = partial(self.timing.time, zygote, session, case)
+                    found = pass_gates(session, venue, case, timing if timed else None)
+                    if self._libraries is None and case.kernel == self.probe and found["status"] is Status.PASS:
+                        self._libraries = _libraries(session, case.sweep)
                     return found
                 except (torch.OutOfMemoryError, MemoryError):
                     held = self.free()
@@ -191,10 +182,7 @@ class Bench:
 def measure(
     zygote: Callable[[], Zygote],
     bench: Bench,
-    kernel: Kernel,
-    task: TaskSource,
-    sweep: Sweep,
-    hidden_seed: int,
+    case: Case,
     compiled: dict[str, Any],
     files: Built,
 ) -> dict[str, Any]:
@@ -206,8 +194,8 @@ def measure(
         Returns the process to fork a candidate from.
     bench
         The device.
-    kernel, task, sweep, hidden_seed
-        What is judged, by what, how thoroughly, and what draws its inputs.
+    case
+        What is judged.
     compiled
         What the compile gate found under the persona of the chip. The chip has the last word; where both refuse, the
         compile gate's words say more.
@@ -226,9 +214,9 @@ def measure(
         raise DeviceUnhealthy(bench.lost)
     if bench.suspect:
         _check_health(zygote(), bench)
-    found = bench.run(zygote(), kernel, task, sweep, hidden_seed, files)
+    found = bench.run(zygote(), case, files)
     bench.suspect = found["status"] is Status.FAIL and found["reason"].group is ReasonGroup.RUN
-    return {"toolchain": compile_cache.toolchain(kernel.language, bench.platform.arch), **_agreed(compiled, found)}
+    return {"toolchain": compile_cache.toolchain(case.kernel.language, bench.platform.arch), **_agreed(compiled, found)}
 
 
 def _libraries(session: Session, sweep: Sweep) -> Built:
@@ -237,7 +225,7 @@ def _libraries(session: Session, sweep: Sweep) -> Built:
 
 
 def _check_health(zygote: Zygote, bench: Bench) -> None:
-    found = bench.run(zygote, bench.probe, health.TASK, health.SWEEP, 0, {})
+    found = bench.run(zygote, Case(bench.probe, health.TASK, health.SWEEP, 0), {})
     if found["status"] is not Status.PASS:
         said = found.get("log", "").strip().splitlines()[-1:]
         why = "; ".join([f"{found['reason']}: {found['detail']}", *said])

@@ -11,6 +11,7 @@ from typing import Any
 
 from kernelarena.judge import health
 from kernelarena.judge.answer import Finding
+from kernelarena.judge.case import Case
 from kernelarena.judge.gates import Venue
 from kernelarena.judge.inspection import Inspector
 from kernelarena.judge.sandbox import Quota
@@ -33,7 +34,7 @@ from kernelarena.protocol.timing import (
     TimingProtocol,
     timing_protocol,
 )
-from kernelarena.spec import Kernel, Shape, Status, Sweep, TaskSource, Telemetry, TimedShape
+from kernelarena.spec import Shape, Status, Sweep, Telemetry, TimedShape
 
 _PAIRS = (2e-6, 20e-6, 200e-6)
 """Seconds that the memory traffic of the A/A pairs takes at the chip's bandwidth."""
@@ -82,7 +83,7 @@ class TimingBench:
             self._watch.sampler.close()
         self._watch = None
 
-    def expect(self, zygote: Zygote, kernel: Kernel, task: TaskSource, sweep: Sweep) -> None:
+    def expect(self, zygote: Zygote, case: Case) -> None:
         """Have what a kernel will be timed beside open the device, while the kernel is judged.
 
         Raises
@@ -90,21 +91,13 @@ class TimingBench:
         VenueUnready
             If it cannot.
         """
-        self._beside.expect(zygote, kernel, task, sweep)
+        self._beside.expect(zygote, case)
 
     def dismiss(self) -> None:
         """Let go of what was expected for a kernel that is not timed after all."""
         self._beside.dismiss()
 
-    def time(
-        self,
-        zygote: Zygote,
-        session: Session,
-        kernel: Kernel,
-        task: TaskSource,
-        sweep: Sweep,
-        hidden_seed: int,
-    ) -> dict[str, Any]:
+    def time(self, zygote: Zygote, session: Session, case: Case) -> dict[str, Any]:
         """Time a kernel that is right on the published shapes.
 
         Parameters
@@ -113,25 +106,24 @@ class TimingBench:
             The process to fork baselines from.
         session
             The kernel's process.
-        kernel, task, sweep, hidden_seed
-            What is timed, on whose terms, beside what and for how long, and what decides everything that it must not
-            foresee.
+        case
+            What is timed, and beside what.
 
         Returns
         -------
         dict
             Fields of the verdict; ``status`` among them where the kernel fails the gate.
-
         """
+        kernel, task, sweep = case.kernel, case.task, case.sweep
         timed: list[TimedShape] = []
         protocol = protocol_of(sweep)
         watch = self.watching()
         began = time.monotonic_ns()
         baseline: Side | None = None
         try:
-            baseline = self._beside.side(zygote, kernel, task, sweep, hidden_seed)
+            baseline = self._beside.side(zygote, case)
             floor = self.floor(zygote, protocol, sweep)
-            timer = Timer(self._venue, protocol, watch, floor, self.marks, self._memory, hidden_seed)
+            timer = Timer(self._venue, protocol, watch, floor, self.marks, self._memory, case.hidden_seed)
             mine = Side(kernel.id, Inspector(session, kernel, task, sweep.deadlines.call))
             timed.extend(timer.time(kernel, task, mine, baseline))
         except TimingFailed as failure:

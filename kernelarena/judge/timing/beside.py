@@ -6,6 +6,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
+from kernelarena.judge.case import Case
 from kernelarena.judge.gates import GateFailed, Venue, VenueUnready, load, pass_gates, prepare
 from kernelarena.judge.inspection import Inspector
 from kernelarena.judge.sandbox import Quota
@@ -14,7 +15,7 @@ from kernelarena.judge.timing.arm import BaselineFailed
 from kernelarena.judge.timing.baseline import NoBaseline, Opponent, opponents
 from kernelarena.judge.timing.gate import Side
 from kernelarena.judge.zygote import Zygote
-from kernelarena.spec import Kernel, Status, Sweep, TaskSource
+from kernelarena.spec import Status, Sweep, TaskSource
 
 _KEPT = 2
 """Processes, each of which holds memory of the device."""
@@ -47,12 +48,12 @@ class Beside:
         while self._kept:
             self._kept.popitem()[1][0].close()
 
-    def expect(self, zygote: Zygote, kernel: Kernel, task: TaskSource, sweep: Sweep) -> None:
+    def expect(self, zygote: Zygote, case: Case) -> None:
         """Start what a kernel will be timed beside, as far as it needs no questions, while others are busy.
 
         Parameters
         ----------
-        zygote, kernel, task, sweep
+        zygote, case
             As of `side`, which waits for it.
 
         Raises
@@ -61,14 +62,14 @@ class Beside:
             If its process cannot open the device.
         """
         try:
-            opponent = next(iter(self._opponents(kernel, task, sweep)), None)
+            opponent = next(iter(self._opponents(case)), None)
         except NoBaseline:
             return
-        if opponent is None or not opponent.given or _key(task, opponent) in self._kept:
+        if opponent is None or not opponent.given or (key := _key(case.task, opponent)) in self._kept:
             return
         session = Session(zygote, opponent.kernel, self._quota)
         try:
-            self._coming[_key(task, opponent)] = session, prepare(session, _venue(self._venue, opponent), sweep)
+            self._coming[key] = session, prepare(session, _venue(self._venue, opponent), case.sweep)
         except BaseException:
             session.close()
             raise
@@ -78,19 +79,19 @@ class Beside:
         while self._coming:
             self._coming.popitem()[1][0].close()
 
-    def _opponents(self, kernel: Kernel, task: TaskSource, sweep: Sweep) -> Iterable[Opponent]:
-        return opponents(sweep.timing.baseline, kernel, task, self._venue.problems.names(task))
+    def _opponents(self, case: Case) -> Iterable[Opponent]:
+        names = self._venue.problems.names(case.task)
+        return opponents(case.sweep.timing.baseline, case.kernel, case.task, names)
 
-    def side(self, zygote: Zygote, kernel: Kernel, task: TaskSource, sweep: Sweep, hidden_seed: int) -> Side:
+    def side(self, zygote: Zygote, case: Case) -> Side:
         """Return what a kernel is timed beside, started and right as far as is known.
 
         Parameters
         ----------
         zygote
             The process to fork it from.
-        kernel, task, sweep, hidden_seed
-            What is timed, what it should compute, beside what, and what draws the questions that a program which is
-            not the reference has to answer first.
+        case
+            What is timed, and beside what; a program that is not the reference has to pass first.
 
         Raises
         ------
@@ -100,11 +101,11 @@ class Beside:
             If nothing of it works on this device.
         """
         reasons = []
-        for opponent in self._opponents(kernel, task, sweep):
-            key = _key(task, opponent)
+        for opponent in self._opponents(case):
+            key = _key(case.task, opponent)
             if key not in self._kept:
                 try:
-                    self._keep(key, *self._start(zygote, opponent, task, sweep, hidden_seed))
+                    self._keep(key, *self._start(zygote, opponent, case))
                 except BaselineFailed as failure:
                     reasons.append(f"{opponent.name} {failure}")
                     continue
@@ -124,9 +125,8 @@ class Beside:
         while len(self._kept) > _KEPT:
             self._kept.popitem(last=False)[1][0].close()
 
-    def _start(
-        self, zygote: Zygote, opponent: Opponent, task: TaskSource, sweep: Sweep, hidden_seed: int
-    ) -> tuple[Session, Side]:
+    def _start(self, zygote: Zygote, opponent: Opponent, case: Case) -> tuple[Session, Side]:
+        task, sweep = case.task, case.sweep
         key = _key(task, opponent)
         if opponent.given:
             session, prepared = self._coming.pop(key, (None, None))
@@ -136,7 +136,7 @@ class Beside:
         published = sweep.model_copy(update={"hidden": sweep.hidden.model_copy(update={"enabled": False})})
         session = Session(zygote, opponent.kernel, self._quota)
         try:
-            found = pass_gates(session, self._venue, opponent.kernel, task, published, hidden_seed)
+            found = pass_gates(session, self._venue, replace(case, kernel=opponent.kernel, sweep=published))
         except BaseException:
             session.close()
             raise
