@@ -103,7 +103,12 @@ def execute(
         here = announcement({cell.platform.id: cell.platform for cell in judged}.values())
         with (
             Tryouts(judged, config) as tryouts,
-            session(options.ray_address, workers=options.workers or config.workers, devices=here) as ray,
+            session(
+                options.ray_address,
+                workers=options.workers or config.workers,
+                devices=here,
+                per_device=config.per_device,
+            ) as ray,
         ):
             broken = tryouts.broken()
             ready()

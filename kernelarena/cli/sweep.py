@@ -86,6 +86,12 @@ Examples:
 )
 @click.option("--ray-address", type=options.WORDS, metavar="ADDR", help="Join a Ray cluster instead of starting one.")
 @click.option("--jobs", type=click.IntRange(1, 1024), metavar="N", help="Cells judged at once. Default: one per core.")
+@click.option(
+    "--per-device",
+    type=click.IntRange(1, 8),
+    metavar="N",
+    help="Kernels judged side by side on each device; whoever is timed is alone there. Default: 1.",
+)
 @options.no_cache
 @click.option("--keep-going", is_flag=True, help="Leave out kernels that cannot be read instead of stopping.")
 @options.extra_folders
@@ -167,6 +173,8 @@ def _configuration(given: Mapping[str, Any]) -> Sweep:
             changes[name] = Evidence(given[name])
     if given["jobs"] is not None:
         changes["workers"] = given["jobs"]
+    if given["per_device"] is not None:
+        changes["per_device"] = given["per_device"]
     if given["no_cache"]:
         changes["cache"] = False
     if given["keep_going"]:

@@ -19,23 +19,26 @@ class Placement:
     resource
         The custom resource of the platform (``platform:<id>``), of which a host announces one per device; None for
         work that any processor can do.
+    share
+        How many actors share one device.
     """
 
     resource: str | None = None
+    share: int = 1
 
     def options(self) -> dict[str, Any]:
         """Return Ray's actor options. An actor is never restarted by Ray: the schedule decides what is tried again."""
         options: dict[str, Any] = {"num_cpus": 1, "max_restarts": 0, "max_task_retries": 0}
         if self.resource is not None:
-            # One whole device: two kernels on one would time each other. `num_gpus` makes Ray show the actor that
-            # device and no other.
-            options |= {"num_gpus": 1, "resources": {self.resource: 1}}
+            # `num_gpus` makes Ray show the actor one device and no other, also where it is a part of one.
+            part = 1 / self.share
+            options |= {"num_gpus": part, "resources": {self.resource: part}}
         return options
 
 
-def placement(platform: Platform, evidence: Collection[Evidence]) -> Placement:
+def placement(platform: Platform, evidence: Collection[Evidence], share: int = 1) -> Placement:
     """Return where cells of ``platform`` are judged: on its own devices where that is implemented, else anywhere."""
-    return Placement(platform.ray.resource if Evidence.MEASURED in evidence else None)
+    return Placement(platform.ray.resource, share) if Evidence.MEASURED in evidence else Placement()
 
 
 @dataclass(frozen=True)

@@ -46,7 +46,7 @@ class Use:
     seconds
         From the first cell's start to the last one's end.
     idle
-        Share of that time in which a device had no cell, 0 to 1.
+        Share of that time in which a place on a device had no cell, 0 to 1.
     """
 
     resource: str
@@ -160,7 +160,8 @@ def sweep(
             yield infra(cell, Reason.WORKER_LOST, why)
             continue
         evidence = available[cell.platform.id].evidence
-        schedule.add(cell, placement(cell.platform, evidence), ahead=config.cache and _built_ahead(evidence))
+        where = placement(cell.platform, evidence, config.per_device)
+        schedule.add(cell, where, ahead=config.cache and _built_ahead(evidence))
     try:
         yield from schedule.run()
     finally:
@@ -208,7 +209,7 @@ class _Schedule:
 
     def run(self) -> Iterator[Verdict]:
         for where, group in self._groups.items():
-            capacity = self._session.capacity(where.resource)
+            capacity = self._session.capacity(where.resource) * where.share
             group.lanes = [_Lane(where) for _ in range(min(capacity, group.cells))]
             if not capacity:
                 while group.waiting:

@@ -54,7 +54,11 @@ def processors() -> int:
 
 @contextlib.contextmanager
 def session(
-    address: str | None = None, *, workers: int | None = None, devices: Announcement | None = None
+    address: str | None = None,
+    *,
+    workers: int | None = None,
+    devices: Announcement | None = None,
+    per_device: int = 1,
 ) -> Iterator[Session]:
     """Have a Ray for the time of a ``with`` block.
 
@@ -68,6 +72,8 @@ def session(
         which time kernels there.
     devices
         What an embedded Ray announces of this host's devices; the hosts of a cluster announce their own.
+    per_device
+        How many actors are going to share each of them.
 
     Raises
     ------
@@ -78,7 +84,7 @@ def session(
     with contextlib.ExitStack() as stack:
         try:
             if address is None:
-                _embedded(stack, workers or processors(), devices or Announcement(0, {}))
+                _embedded(stack, workers or processors(), devices or Announcement(0, {}), per_device)
             else:
                 _reach(address)
                 stack.callback(ray.shutdown)
@@ -109,7 +115,7 @@ def _reach(address: str) -> None:
         raise InfraError(f"no Ray cluster can be joined at {address}: {error.strerror or error}") from None
 
 
-def _embedded(stack: contextlib.ExitStack, workers: int, devices: Announcement) -> None:
+def _embedded(stack: contextlib.ExitStack, workers: int, devices: Announcement, per_device: int) -> None:
     """Start Ray below this process, watched."""
     before = set(_children())
     logs = stack.enter_context(_logs())
@@ -126,7 +132,7 @@ def _embedded(stack: contextlib.ExitStack, workers: int, devices: Announcement) 
         context = ray.init(
             "local",  # whatever RAY_ADDRESS says
             # An actor on a device needs a processor too, which must not wait for those that compile.
-            num_cpus=workers + devices.devices,
+            num_cpus=workers + devices.devices * per_device,
             num_gpus=devices.devices,
             resources=devices.resources,
             include_dashboard=False,

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from kernelarena.errors import InfraError
 from kernelarena.judge.case import Case
 from kernelarena.judge.compiling import compile_gate
 from kernelarena.judge.cpp import buildable, judge_cpp
@@ -72,7 +73,7 @@ class Judge:
         found: dict[str, Any]
         try:
             found = self._found(Case(kernel, task, sweep, hidden_seed), platform, available, laps)
-        except DeviceUnhealthy as unhealthy:
+        except (DeviceUnhealthy, InfraError) as unhealthy:
             found = {"status": Status.INFRA, "reason": Reason.DEVICE_UNHEALTHY, "detail": str(unhealthy)}
         except ZygoteLost as lost:
             self.close()
@@ -134,16 +135,18 @@ class Judge:
             with laps.of(Gate.COMPILE.value):
                 compiled, built = compile_gate(forks(Mode.COMPILE), kernel, task, platform, sweep, keep=keep)
         if here:
-            bench = self._bench(platform)
+            bench = self._bench(platform, sweep.per_device)
             return measure(forks(Mode.COMPILE, bench.paths), bench, case, compiled, built)
         if emulated:
             return emulate_built(forks(Mode.COMPILE), self._problems_of(platform), case, compiled, built)
         return compiled
 
-    def _bench(self, platform: Platform) -> Bench:
+    def _bench(self, platform: Platform, per_device: int) -> Bench:
         bench = self._benches.get(platform.id)
-        if bench is None or bench.platform != platform:
-            bench = self._benches[platform.id] = Bench(platform)
+        if bench is None or (bench.platform, bench.per_device) != (platform, per_device):
+            if bench is not None:
+                bench.close()
+            bench = self._benches[platform.id] = Bench(platform, per_device)
         return bench
 
     def _zygote(self, mode: Mode, devices: tuple[str, ...]) -> Zygote:
@@ -161,6 +164,8 @@ class Judge:
 
     def close(self) -> None:
         """End every process that was started, and let go of devices."""
+        for bench in self._benches.values():
+            bench.close()
         self._benches.clear()
         for zygote in self._zygotes.values():
             zygote.close()

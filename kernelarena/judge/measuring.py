@@ -21,6 +21,7 @@ from kernelarena.judge.problems import Problems
 from kernelarena.judge.sandbox import Quota
 from kernelarena.judge.session import Session
 from kernelarena.judge.timing.bench import TimingBench
+from kernelarena.judge.turns import Turns
 from kernelarena.judge.zygote import Zygote
 from kernelarena.platforms.backend import backend_for
 from kernelarena.platforms.toolchains import built
@@ -64,6 +65,8 @@ class Bench:
     ----------
     platform
         A chip that is in this host; the first of several is taken.
+    per_device
+        Judges that share it, each its memory too.
 
     Raises
     ------
@@ -71,22 +74,25 @@ class Bench:
         If the device cannot be opened.
     """
 
-    def __init__(self, platform: Platform) -> None:
+    def __init__(self, platform: Platform, per_device: int = 1) -> None:
         backend = backend_for(platform)
         present = backend.present(platform) if backend is not None else []
         if backend is None or not present:
             raise DeviceUnhealthy(f"no {platform.title} is here any more")
         access = backend.access(present[0])
         self.paths = access.paths
-        try:
-            self._device = backend.open(present[0].index)
-        except RuntimeError as error:
-            raise DeviceUnhealthy(f"the device cannot be opened: {_one_line(error)}") from None
+        device = present[0]
+        self._turns = Turns(device.pci or device.uuid or f"{platform.backend}-{device.index}")
+        with self._turns.together():
+            try:
+                self._device = backend.open(device.index)
+            except RuntimeError as error:
+                raise DeviceUnhealthy(f"the device cannot be opened: {_one_line(error)}") from None
         # Where a chip has no float64, truths are computed on the host: the judge's tensors lie there, and are copied.
         wide = computes(self._device.device, torch.float64)
         truths = self._device.device if wide else torch.device("cpu")
         shared = self._device.exchange() if wide else None
-        _, total = self._device.memory()
+        total = self._device.memory()[1] // per_device
         self._device.limit_memory(int(_JUDGES_SHARE * total))
         told = DeviceAccess(
             environment=dict(access.environment),
@@ -95,6 +101,7 @@ class Bench:
             flush=_FLUSHED * ((platform.memory and platform.memory.cache_bytes) or _CACHE),
         )
         self.platform = platform
+        self.per_device = per_device
         self.probe = health.probe(Language.TORCH if backend.triton_target(platform) is None else Language.TRITON)
         self.total = total
         self.venue = Venue(
@@ -104,14 +111,20 @@ class Bench:
             prepare={"device": told.model_dump()},
             thorough=_THOROUGH,
             max_bytes=min(int(_LARGEST_SHARE * total), _LARGEST if wide else _LARGEST_ON_HOST),
+            alone=self._turns.alone,
         )
-        self.timing = TimingBench(self.venue, backend.telemetry, present[0], self._device, total, _QUOTA)
+        self.timing = TimingBench(self.venue, backend.telemetry, device, self._device, total, _QUOTA)
         self._libraries: Built | None = None
         """What launching takes on this host, whatever the kernel; built once, by a kernel that is ours."""
         self.suspect = True
         """Whether the device must prove itself before the next kernel is judged on it."""
         self.lost = ""
         """Why this process can use the device no more."""
+
+    def close(self) -> None:
+        """End what was started, and let go of the device."""
+        self.timing.close()
+        self._turns.close()
 
     def free(self) -> int:
         """Return the bytes of device memory that nobody holds; this process keeps none that it does not use."""
@@ -136,7 +149,7 @@ class Bench:
         held = 0
         timed = case.sweep.timing.enabled and case.task.task.timed
         try:
-            with Session(zygote, case.kernel, _QUOTA) as session:
+            with self._turns.together(), Session(zygote, case.kernel, _QUOTA) as session:
                 try:
                     if timed:
                         self.timing.expect(zygote, case)

@@ -81,6 +81,8 @@ class Sweep(Model):
     """How often a cell is tried again after an infrastructure failure."""
     workers: Annotated[int, Field(ge=1, le=1024)] | None = None
     """CPU workers for compilation and emulation; one per core when absent."""
+    per_device: Annotated[int, Field(ge=1, le=8)] = 1
+    """Kernels that are judged side by side on each device, and share its memory. Whoever takes times is alone."""
     cache: bool = True
     """Whether the compile gate may answer from its cache."""
     keep_going: bool = False

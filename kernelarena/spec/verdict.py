@@ -171,6 +171,8 @@ class Durations(Model):
     load: float = 0.0
     """Opening the device or the emulator in the kernel's process, and importing the kernel there."""
     correctness: float = 0.0
+    wait: float = 0.0
+    """For others to leave the device, on which whoever takes times is alone."""
     timing: float = 0.0
     hidden: float = 0.0
 

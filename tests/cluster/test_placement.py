@@ -23,6 +23,12 @@ def test_what_is_measured_needs_one_whole_device_of_the_platform():
     assert options["max_restarts"] == 0
 
 
+def test_several_may_share_a_device():
+    where = placement(samples.platform("mi300"), (Evidence.MEASURED,), 4)
+    assert where.options()["num_gpus"] == where.options()["resources"]["platform:mi300"] == 0.25
+    assert placement(samples.platform("mi300"), (Evidence.COMPILED,), 4) == Placement()
+
+
 def test_cells_share_workers_exactly_where_their_needs_agree():
     measured, compiled = (Evidence.MEASURED,), (Evidence.COMPILED,)
     mi300, h100 = samples.platform("mi300"), samples.platform("h100")

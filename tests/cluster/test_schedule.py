@@ -188,6 +188,13 @@ def test_what_runs_on_a_device_is_compiled_before_elsewhere(sweep, log):
     assert 0 <= use.idle < 1
 
 
+def test_a_device_has_as_many_workers_as_are_to_share_it(sweep, log):
+    cells = samples.cells(dict.fromkeys("abcdef", "slow"), ("h200",))
+    verdicts = list(sweep(cells, available=BESIDE, config=Sweep(cache=False, per_device=2)))
+    assert {verdict.status for verdict in verdicts} == {Status.PASS}
+    assert len({note["pid"] for note in fakes.notes(log)}) == 2
+
+
 def test_only_what_was_judged_is_said_to_have_been(sweep):
     cells = samples.cells(dict.fromkeys("abcdefgh", "pass"), ("h200",))
     uses, found = [], []

@@ -3,6 +3,8 @@
 import os
 import sys
 import textwrap
+import threading
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,7 @@ from kernelarena.judge import Judge
 from kernelarena.judge.abilities import computes
 from kernelarena.judge.copying import CopyExchange
 from kernelarena.judge.measuring import Bench
+from kernelarena.judge.turns import Turns
 from kernelarena.platforms import backend as backend_module
 from kernelarena.spec import Evidence, Gate, Platform, Reason, Status, Sweep
 from tests.judge.test_judge import ADD_ONE
@@ -130,7 +133,7 @@ def test_after_a_fault_of_the_device_no_further_shape_is_tried(verdict):
 
 def test_a_device_on_which_nothing_is_right_is_infrastructure(judge, kernel, monkeypatch):
     """The judge's own copy of the device adds what is not there: every truth is wrong, that of the probe too."""
-    bench = judge._bench(PLATFORM)
+    bench = judge._bench(PLATFORM, 1)
     bench.suspect = True
     monkeypatch.setattr(bench, "probe", bench.probe.model_copy(update={"files": {"kernel.py": "entry = abs\n"}}))
     subject = kernel("def entry(x):\n    return x + 1\n", task="add_one", language="torch")
@@ -145,7 +148,7 @@ def test_a_device_on_which_nothing_is_right_is_infrastructure(judge, kernel, mon
 def test_a_device_must_prove_itself_after_a_fault_and_only_then(judge, verdict, reason):
     word = "an illegal memory access" if reason is Reason.ILLEGAL_ACCESS else "nothing"
     verdict(f"def entry(x):\n    if '{word}' == 'nothing':\n        return x\n    raise RuntimeError('{word}')\n")
-    assert judge._bench(PLATFORM).suspect is (reason is Reason.ILLEGAL_ACCESS)
+    assert judge._bench(PLATFORM, 1).suspect is (reason is Reason.ILLEGAL_ACCESS)
 
 
 @pytest.mark.parametrize("who", [REFUSE, REFUSE_OTHERS])
@@ -202,7 +205,7 @@ def test_whether_a_device_is_lost_is_asked_of_the_device(installed, kernel, monk
     subject = kernel("def entry(x):\n    return x + 1\n", task="add_one", language="torch")
     with Judge() as judge:
         assert judge.judge(subject, ADD_ONE, PLATFORM, SWEEP, 5).status is Status.PASS
-        bench = judge._bench(PLATFORM)
+        bench = judge._bench(PLATFORM, 1)
         with monkeypatch.context() as patch:
             patch.setattr(bench.venue.problems, "problem", raising(error))
             with pytest.raises(type(error), match="gone"):
@@ -261,3 +264,26 @@ def test_bytes_are_carried_across_where_memory_cannot_be_shared():
     ours.fetch()
     assert ours.bytes.unique().tolist() == [7]
     ours.close()
+
+
+def test_judges_that_share_a_device_share_its_memory(installed):
+    whole, half = Bench(PLATFORM), Bench(PLATFORM, 2)
+    assert half.total == whole.total // 2
+    for bench in (whole, half):
+        bench.close()
+
+
+def test_a_judge_waits_until_whoever_is_timed_on_its_device_is_done(judge, kernel):
+    subject = kernel("def entry(x):\n    return x + 1\n", task="add_one", language="torch")
+    bench = judge._bench(PLATFORM, 1)
+    found = []
+    other = Turns("host-0")
+    with closing(other), other.together():
+        with other.alone():
+            waiting = threading.Thread(target=lambda: found.append(judge.judge(subject, ADD_ONE, PLATFORM, SWEEP, 5)))
+            waiting.start()
+            waiting.join(0.3)
+            assert not found
+        waiting.join(60)
+    assert found[0].status is Status.PASS
+    assert bench is judge._bench(PLATFORM, 1)
