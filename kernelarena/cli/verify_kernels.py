@@ -24,8 +24,8 @@ from kernelarena.spec import Evidence, Kernel, Platform, Status, Sweep, TaskSour
 from kernelarena.spec.catalogue import kernels_of
 from kernelarena.spec.kernels import load_kernels
 
-_SWEEP = Sweep(require=Evidence.EMULATED)
-"""A kernel that was only compiled has not been accepted; one that was measured has been run as well."""
+_MOST_BESIDE = 8
+"""Judges that a device's memory is divided among."""
 
 
 @dataclass
@@ -52,6 +52,7 @@ class _Work(NamedTuple):
     kernel: Kernel
     task: TaskSource
     platform: Platform
+    sweep: Sweep
     seed: int
 
 
@@ -90,12 +91,14 @@ def verify_kernels(
     if not folders:
         raise InputError(f"no kernel lies beside {', '.join(tasks)}; put one in its folder kernels/<name>/")
     kernels, _ = load_kernels(folders, tasks=tasks)
+    # A kernel that was only compiled has not been accepted; one that was measured has been run as well.
+    sweep = Sweep(require=Evidence.EMULATED, per_device=min(jobs, _MOST_BESIDE))
     records = [_Record(kernel) for kernel in kernels]
     cells = [(record, seed) for record in records for seed in seeds]
     judged = _one_by_one if jobs == 1 else _side_by_side
     try:
         with Steps("cells", len(cells)) as steps:
-            work = [_Work(record.kernel, tasks[record.kernel.task], platform, seed) for record, seed in cells]
+            work = [_Work(record.kernel, tasks[record.kernel.task], platform, sweep, seed) for record, seed in cells]
             # Verdicts come in the order of the cells.
             for (record, seed), verdict in zip(cells, judged(work, jobs), strict=True):
                 record.add(seed, verdict)
@@ -115,7 +118,7 @@ def verify_kernels(
 def _one_by_one(work: list[_Work], jobs: int) -> Iterator[Verdict]:
     with contextlib.closing(load(JUDGE)) as judge:
         for one in work:
-            yield judge.judge(one.kernel, one.task, one.platform, _SWEEP, one.seed)
+            yield judge.judge(*one)
 
 
 def _side_by_side(work: list[_Work], jobs: int) -> Iterator[Verdict]:
@@ -133,7 +136,7 @@ def _start() -> None:
 
 
 def _judge(one: _Work) -> Verdict:
-    return _judges[0].judge(one.kernel, one.task, one.platform, _SWEEP, one.seed)
+    return _judges[0].judge(*one)
 
 
 _judges: list[Judge] = []
