@@ -195,6 +195,15 @@ PROGRAMS = {
         assert torch.equal(o.float(), running)
         assert before.tolist() == expected + [-1] * 4
     """,
+    "every libdevice function is one that device code may name and call": """
+        from triton.language.extra import libdevice
+        from kernelarena.platforms.persona.arithmetic import _LIBDEVICE
+        from kernelarena.platforms.persona.device_values import may_be_called, may_be_named
+        with mended_arithmetic():
+            given = {name: getattr(libdevice, name) for name in _LIBDEVICE if hasattr(libdevice, name)}
+            assert len(given) > 30
+            assert [name for name, one in given.items() if not (may_be_called(one) and may_be_named(one))] == []
+    """,
     "everything is put back": """
         from triton.runtime import interpreter
         from triton.language.extra import libdevice
