@@ -316,7 +316,8 @@ class Observer(TorchDispatchMode):  # type: ignore[no-untyped-call]
         targets = [entry for entry in map(self.ledger.find, (*results, *written)) if entry is not None]
         name = func._schema.name
         if packet in _FILL or packet is _aten.copy_:
-            self._overwrite(written, origins if packet is _aten.copy_ else [])
+            taken = map(self.ledger.find, sources[1:]) if packet is _aten.copy_ else ()  # the first is what is written
+            self._overwrite(written, [entry for entry in taken if entry is not None])
             return
         outputs = _outputs(func)
         inputs = tensors_in(args, [value for name, value in kwargs.items() if name not in outputs])
@@ -334,15 +335,13 @@ class Observer(TorchDispatchMode):  # type: ignore[no-untyped-call]
     def _overwrite(self, written: list[Any], origins: list[StorageFacts]) -> None:
         for tensor in written:
             entry = self.ledger.find(tensor)
-            if entry is None:
-                continue
-            others = [origin for origin in origins if origin is not entry]
-            if any(origin.launched or origin.derived for origin in others):
+            if entry is None or any(origin is entry for origin in origins):
+                continue  # what is copied onto itself is still what it was
+            if any(origin.launched or origin.derived for origin in origins):
                 entry.derived = True
-                _pass_on(others, [entry])
             else:
                 self._replace([tensor])
-                _pass_on(others, [entry])
+            _pass_on(origins, [entry])
 
     def _replace(self, tensors: Sequence[Any]) -> None:
         """Note that nothing of what a storage held is left, where all of it was written."""

@@ -95,6 +95,8 @@ def test_values_flow_from_launches_through_memory(tmp_path):
             assert derives(lambda: launched(x, fresh(x)).half().view(-1)[:5])
             assert derives(lambda: launched(x, fresh(x)).sum(0))
             assert derives(lambda: fresh(x).copy_(launched(x, fresh(x))))
+            assert derives(lambda: (y := launched(x, fresh(x))).copy_(y[:]))  # as a slice is assigned to where it lies
+            assert not derives(lambda: (y := fresh(x)).copy_(y[:]))
             assert not derives(lambda: fresh(x))
             assert not derives(lambda: torch.softmax(x, -1))
             assert not derives(lambda: torch.softmax(launched(x), -1))  # a kernel that only read x
