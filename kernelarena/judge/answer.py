@@ -73,9 +73,10 @@ class Answer(Outputs):
     late: bool = False
     """Whether anything was launched between the answer before and this call."""
     loads: tuple[Annotated[int, Field(ge=0)], ...] = ()
-    """Of each input, how many elements launches loaded, where that is known."""
-    tables: tuple[tuple[Annotated[int, Field(ge=0)], Annotated[str, Field(max_length=64)]], ...] = ()
-    """What host code made in the call for launches to load, numbers with a fraction: elements and a digest of each."""
+    """Of each input, how many bytes launches loaded, where that is known."""
+    tables: tuple[tuple[Annotated[int, Field(ge=0)], Annotated[str, Field(max_length=64)], bool], ...] = ()
+    """What host code made in the call for launches to load: bytes and a digest of each, and whether launches were
+    handed it as numbers with a fraction."""
     seconds: Annotated[float, Field(ge=0)] = 0.0
     """In the entry, by the candidate's clock."""
 
@@ -93,7 +94,7 @@ class Finding:
     error: float | None = None
     observed: dict[str, Any] = field(default_factory=dict)
     loads: tuple[int, ...] = ()
-    tables: tuple[tuple[int, str], ...] = ()
+    tables: tuple[tuple[int, str, bool], ...] = ()
 
     @property
     def launches(self) -> object:

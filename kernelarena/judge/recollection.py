@@ -10,12 +10,15 @@ import torch
 from kernelarena.judge.inspection import raw
 from kernelarena.judge.problems import Problem
 
+Prepared = tuple[int, str, bool]
 Right = Callable[[Problem, Sequence[torch.Tensor]], bool]
 """Whether outputs answer a problem."""
 
 
-_SOME = 16
-"""Elements; fewer say nothing."""
+_SOME = 64
+"""Bytes; fewer say nothing."""
+_TELLING = 2
+"""Bytes that say an element of an answer near enough, however wide it is."""
 _FAR = 4
 
 
@@ -38,7 +41,7 @@ def reads_less(now: Sequence[int], first: Sequence[int], second: Sequence[int]) 
     Parameters
     ----------
     now
-        Elements that they loaded of each input, for the first question again.
+        Bytes that they loaded of each input, for the first question again.
     first, second
         The same for that question when it was asked first, and for another one. What a kernel reads may follow from
         the inputs, and what it prepares once is read for the first question alone.
@@ -47,7 +50,7 @@ def reads_less(now: Sequence[int], first: Sequence[int], second: Sequence[int]) 
     return any(then > _SOME and _FAR * count < then for count, then in zip(now, before, strict=False))
 
 
-def prepared(problem: Problem, before: Sequence[tuple[int, str]], now: Sequence[tuple[int, str]]) -> bool:
+def prepared(problem: Problem, before: Sequence[Prepared], now: Sequence[Prepared]) -> bool:
     """Whether host code prepares what an answer consists of: tables as large as that, which follow from the inputs.
 
     Parameters
@@ -55,10 +58,13 @@ def prepared(problem: Problem, before: Sequence[tuple[int, str]], now: Sequence[
     problem
         What was asked.
     before, now
-        Tables for the question before, of the same shape, and for this one: elements and a digest of each.
+        Tables for the question before, of the same shape, and for this one: bytes and a digest of each, and whether
+        they are numbers with a fraction. Whole ones may follow from inputs that are such: a schedule, say.
     """
-    following = sum(elements for elements, content in now if (elements, content) not in before)
-    return following > 0 and 2 * following >= sum(output.framework.numel() for output in problem.truth.outputs)
+    whole = any(isinstance(value, torch.Tensor) and not value.is_floating_point() for value in problem.inputs.values())
+    following = sum(table[0] for table in now if table not in before and (table[2] or not whole))
+    outputs = [output.framework for output in problem.truth.outputs]
+    return following > 0 and 2 * following >= sum(out.numel() * min(out.element_size(), _TELLING) for out in outputs)
 
 
 def partly_before(

@@ -14,8 +14,28 @@ from kernelarena.platforms.persona.ledger import Ledger, StorageFacts, Work
 from kernelarena.platforms.persona.provenance import Provenance
 from kernelarena.platforms.persona.traffic import Traffic
 
-_TABLE = 256
-"""Elements that host code may always prepare for its kernels within a call: slopes, offsets, pointers."""
+_TABLE = 1024
+"""Bytes that host code may always prepare for its kernels within a call: slopes, offsets, pointers."""
+_TELLING = 2
+"""Bytes that say an element of an answer near enough, however wide it is."""
+
+
+class Table(NamedTuple):
+    """What host code made in a call, and launches loaded.
+
+    Attributes
+    ----------
+    size
+        Bytes that were loaded of it, those that are addresses left out.
+    content
+        A digest of all of it, hexadecimal.
+    floating
+        Whether a launch was handed it as numbers with a fraction.
+    """
+
+    size: int
+    content: str
+    floating: bool
 
 
 @dataclass
@@ -79,7 +99,7 @@ class Observed:
         self._used: list[Work] = []
         self._loaded: dict[int, int] = {}
         self._from_host: dict[int, int] = {}
-        self._tables: set[tuple[int, str]] = set()
+        self._tables: set[Table] = set()
 
     @property
     def intact(self) -> bool:
@@ -143,16 +163,17 @@ class Observed:
                 self._loaded[key] = self._loaded.get(key, 0) + count
                 if own := min(count, entry.host):
                     self._from_host[key] = max(self._from_host.get(key, 0), own)
-                    if tensor.is_floating_point() and entry.content is not None:
-                        self._tables.add((own, entry.content.hex()))
+                    if entry.content is not None:
+                        size = max(0, own - self._ledger.addresses(tensor))
+                        self._tables.add(Table(size, entry.content.hex(), tensor.is_floating_point()))
 
     def loads(self, tensor: torch.Tensor) -> int:
-        """Return how many elements of a tensor's memory launches loaded, each as often as it was."""
+        """Return how many bytes of a tensor's memory launches loaded, each as often as it was."""
         return self._loaded.get(id(self._ledger.find(tensor)), 0)
 
     @property
-    def tables(self) -> list[tuple[int, str]]:
-        """What host code made in this call of floating-point numbers for launches to load: elements and digest."""
+    def tables(self) -> list[Table]:
+        """What host code made in this call for launches to load."""
         return sorted(self._tables)
 
     def summary(self, outputs: Sequence[object] = ()) -> dict[str, Any]:
@@ -195,7 +216,8 @@ class Observed:
         if self._provenance is None:
             return False
         own = entry.host + sum(self._from_host.values())
-        return self._provenance.unaccounted(output) or (own > _TABLE and 2 * own >= output.numel())
+        enough = output.numel() * min(output.element_size(), _TELLING)
+        return self._provenance.unaccounted(output) or (own > _TABLE and 2 * own >= enough)
 
 
 def _tally(works: Iterable[Work]) -> dict[str, OperatorUse]:

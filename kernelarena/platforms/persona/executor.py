@@ -167,7 +167,7 @@ class _Metered(Memory):
         self._traffic = traffic
 
     def read(self, addresses: Array, size: int) -> Array:
-        self._traffic.load(addresses.view(np.uint64), _EVERY)
+        self._traffic.load(addresses.view(np.uint64), _EVERY, size)
         return super().read(addresses, size)
 
     def write(self, addresses: Array, values: Array, size: int) -> None:

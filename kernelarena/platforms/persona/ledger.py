@@ -11,7 +11,10 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+import numpy as np
 import torch
+
+from kernelarena.platforms.persona import digest
 
 _ARGUMENTS = 64  # of the latest calls
 
@@ -57,7 +60,7 @@ class StorageFacts:
     content
         Digest of what it held when it was last written by someone whom the harness saw; None if that is not known.
     host
-        Elements that host code itself put there, in this call.
+        Bytes that host code itself put there, in this call.
     call
         The number of the call that all this was noted in.
     """
@@ -93,6 +96,8 @@ class Ledger:
 
     def __init__(self) -> None:
         self._entries: dict[int, StorageFacts] = {}
+        self._spans: dict[int, int] = {}
+        """Where storages begin, and where they end."""
         self._call = 0
         self._arguments: deque[weakref.ref[torch.Tensor]] = deque(maxlen=_ARGUMENTS)
 
@@ -107,6 +112,18 @@ class Ledger:
         key = _key(tensor)
         entry = None if key is None else self._entries.get(key)
         return None if entry is None else entry.of_call(self._call)
+
+    def addresses(self, tensor: torch.Tensor) -> int:
+        """Return how many bytes of ``tensor``'s memory, read in words of eight, are addresses of known storages."""
+        if tensor.dtype not in (torch.int64, torch.uint64) or not self._spans:
+            return 0
+        storage = tensor.untyped_storage()
+        memory = digest.memory_at(storage.data_ptr(), storage.nbytes())
+        words = np.frombuffer(memory, np.uint64, storage.nbytes() // 8)
+        starts = np.sort(np.fromiter(self._spans, np.uint64, len(self._spans)))
+        ends = np.array([self._spans[start] for start in starts.tolist()], np.uint64)
+        found = np.searchsorted(starts, words, side="right")
+        return 8 * int(np.count_nonzero((found > 0) & (words < ends[np.maximum(found, 1) - 1])))
 
     def on_device(self, tensor: torch.Tensor) -> bool:
         """Return whether ``tensor`` plays a device tensor. Memory of unknown origin is the host's."""
@@ -134,6 +151,8 @@ class Ledger:
             # at the same address and inherit the entry. It is not given back: the process does not live long.
             tensor.untyped_storage()._weak_ref()
             entry = self._entries[key] = StorageFacts(device, call=self._call)
+            storage = tensor.untyped_storage()
+            self._spans[storage.data_ptr()] = storage.data_ptr() + storage.nbytes()
         entry.of_call(self._call)
         if argument:
             entry.device = entry.argument = True

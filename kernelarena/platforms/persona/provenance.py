@@ -7,7 +7,7 @@ written by host code, and so was memory that no operator made (``torch.tensor``,
 follows from it by copies is host code's too, until it is overwritten.
 
 Host code may prepare tables for its kernels. What it made before the call cannot be the answer to it and does not
-count; what it makes within the call counts by its elements, and
+count; what it makes within the call counts by its bytes, and
 :class:`~kernelarena.platforms.persona.account.Observed` says how many are too many.
 
 It is for launches that take place in this process's memory: reading a device's would make it wait.
@@ -55,7 +55,7 @@ class Provenance:
             self._awake = False
 
     def used(self, sources: Sequence[torch.Tensor], written: Sequence[torch.Tensor] = ()) -> int:
-        """Look at memory that an operator is about to read or write; return how many elements host code put there.
+        """Look at memory that an operator is about to read or write; return how many bytes host code put there.
 
         Parameters
         ----------
@@ -75,7 +75,7 @@ class Provenance:
                 if id(entry) not in targets:
                     passed_on[id(entry)] = entry.host
             elif (key := digest.of_storage(tensor)) is not None and says_something(tensor):
-                passed_on[hash(key)] = tensor.numel()
+                passed_on[hash(key)] = tensor.numel() * tensor.element_size()
         return sum(passed_on.values())
 
     def written(self, tensors: Iterable[torch.Tensor], passed_on: int, *, over: bool) -> None:
@@ -94,13 +94,14 @@ class Provenance:
             return
         for tensor in tensors:
             if (entry := self._ledger.find(tensor)) is not None:
-                added = min(passed_on, tensor.numel())
+                size = tensor.numel() * tensor.element_size()
+                added = min(passed_on, size)
                 if not over:
                     entry.host = max(entry.host, added)
-                elif tensor.numel() >= _room(tensor):
+                elif size >= tensor.untyped_storage().nbytes():
                     entry.host = added
                 else:  # a part, beside what others may hold
-                    entry.host = min(_room(tensor), entry.host + added)
+                    entry.host = min(tensor.untyped_storage().nbytes(), entry.host + added)
                 entry.content = digest.of_storage(tensor)
 
     def launching(self, tensors: Iterable[torch.Tensor]) -> None:
@@ -136,7 +137,7 @@ class Provenance:
         # What was there before the call, and was never looked at, is a table that was made then.
         known = entry.content is not None or not (entry.earlier or entry.argument)
         if known and not self._strayed(tensor) and says_something(tensor):
-            entry.host = _room(tensor)
+            entry.host = tensor.untyped_storage().nbytes()
         entry.content = now
 
     def _strayed(self, tensor: torch.Tensor) -> bool:
@@ -155,7 +156,3 @@ def says_something(tensor: torch.Tensor) -> bool:
     storage = tensor.untyped_storage()
     memory, item = digest.memory_at(storage.data_ptr(), storage.nbytes()), tensor.element_size()
     return memory[item:] != memory[: len(memory) - item]
-
-
-def _room(tensor: torch.Tensor) -> int:
-    return tensor.untyped_storage().nbytes() // tensor.element_size()

@@ -41,10 +41,10 @@ class Traffic:
         self.strays: list[tuple[int, int]] = []
         """First and last address of stores to memory that it was not handed itself, but the address of."""
 
-    def load(self, addresses: Any, mask: Any) -> None:
-        """Note what is about to be loaded: arrays of one shape."""
+    def load(self, addresses: Any, mask: Any, size: int) -> None:
+        """Note what is about to be loaded: arrays of one shape, and the bytes at each address."""
         for index, some in self._where(addresses, mask):
-            self._loaded[index] += some.size
+            self._loaded[index] += some.size * size
 
     def store(self, addresses: Any, mask: Any) -> None:
         """Note what is about to be stored."""
@@ -54,7 +54,7 @@ class Traffic:
                 self.strays.append((int(some.min()), int(some.max())))
 
     def loaded(self, tensor: torch.Tensor) -> int:
-        """Return how many elements were loaded from a tensor's memory, each as often as it was."""
+        """Return how many bytes were loaded from a tensor's memory, each as often as it was."""
         index = self._index.get(tensor.untyped_storage().data_ptr())
         return 0 if index is None else self._loaded[index]
 
@@ -106,10 +106,10 @@ class _Metered:
     """The interpreter's native half, with a look at what goes through."""
 
     def __init__(self, native: Any, now: _Now) -> None:
-        def load(addresses: Any, mask: Any, *rest: Any) -> Any:
+        def load(addresses: Any, mask: Any, other: Any, *rest: Any) -> Any:
             if now.traffic is not None:
-                now.traffic.load(addresses, mask)
-            return native.load(addresses, mask, *rest)
+                now.traffic.load(addresses, mask, other.itemsize)
+            return native.load(addresses, mask, other, *rest)
 
         def store(addresses: Any, values: Any, mask: Any) -> Any:
             if now.traffic is not None:
@@ -118,16 +118,16 @@ class _Metered:
 
         def atomic_rmw(kind: Any, addresses: Any, values: Any, mask: Any, *rest: Any) -> Any:
             if now.traffic is not None:
-                now.traffic.load(addresses, mask)
+                now.traffic.load(addresses, mask, values.itemsize)
                 now.traffic.store(addresses, mask)
             return native.atomic_rmw(kind, addresses, values, mask, *rest)
 
-        def atomic_cas(addresses: Any, *rest: Any) -> Any:
+        def atomic_cas(addresses: Any, expected: Any, *rest: Any) -> Any:
             if now.traffic is not None:
                 everywhere = np.ones(addresses.shape, dtype=bool)
-                now.traffic.load(addresses, everywhere)
+                now.traffic.load(addresses, everywhere, expected.itemsize)
                 now.traffic.store(addresses, everywhere)
-            return native.atomic_cas(addresses, *rest)
+            return native.atomic_cas(addresses, expected, *rest)
 
         self._native = native
         self.load, self.store, self.atomic_rmw, self.atomic_cas = load, store, atomic_rmw, atomic_cas

@@ -18,6 +18,15 @@ STORES = """
     global_store_dword v1, v2, s[4:5]
     s_endpgm
 """
+LOADS = """
+    s_load_dwordx2 s[4:5], s[0:1], 0x0
+    v_lshlrev_b32_e32 v1, 4, v0
+    s_waitcnt lgkmcnt(0)
+    global_load_dwordx4 v[4:7], v1, s[4:5]
+    s_waitcnt vmcnt(0)
+    s_endpgm
+"""
+"""Sixteen bytes at once."""
 
 
 @pytest.fixture
@@ -30,11 +39,20 @@ def launched():
         run(observer, program(body), "kernel", (1, 1, 1), (64, 1, 1), [address], [("x", tensor)], shared=0)
         return tensor
 
+    launched.observer = observer
     return launched
 
 
 def test_what_a_launch_stores_is_there(launched):
     assert launched(STORES, torch.zeros(64, dtype=torch.int32)).tolist() == [7] * 64
+
+
+def test_what_a_launch_loads_is_counted_in_bytes(launched):
+    x = torch.zeros(256, dtype=torch.int32)
+    observer = launched.observer
+    observer.ledger.enter(x, device=True, argument=True)
+    launched(LOADS, x)
+    assert observer.observed.loads(x) == x.nbytes
 
 
 def test_a_fault_is_the_kernels(launched):

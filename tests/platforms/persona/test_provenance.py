@@ -35,7 +35,7 @@ class Emulated:
             for tensor in tensors:
                 pointers = np.array([tensor.data_ptr() + 4 * i for i in range(tensor.numel())], dtype=np.uint64)
                 everywhere = np.ones(pointers.shape, dtype=bool)
-                traffic.load(pointers, everywhere)
+                traffic.load(pointers, everywhere, 4)
                 if not any(tensor is one for one in kept):
                     traffic.store(pointers, everywhere)
             kernel(*[array_over(tensor) for tensor in tensors])

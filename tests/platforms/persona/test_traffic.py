@@ -23,17 +23,17 @@ def tensors():
 def test_loads_are_counted_by_tensor_and_as_often_as_they_happen(tensors):
     traffic = Traffic(tensors)
     for _ in range(2):
-        traffic.load(pointers := addresses(tensors[0], 0, 5, 15), everywhere(pointers))
-    assert [traffic.loaded(tensor) for tensor in tensors] == [6, 0]
+        traffic.load(pointers := addresses(tensors[0], 0, 5, 15), everywhere(pointers), 4)
+    assert [traffic.loaded(tensor) for tensor in tensors] == [24, 0]
     assert not any(map(traffic.stored, tensors))
 
 
 def test_what_is_masked_off_does_not_happen(tensors):
     traffic = Traffic(tensors)
     pointers = addresses(tensors[0], 0, 1, 1000, 1001)
-    traffic.load(pointers, np.array([True, True, False, False]))
+    traffic.load(pointers, np.array([True, True, False, False]), 4)
     traffic.store(pointers, np.zeros(4, dtype=bool))
-    assert traffic.loaded(tensors[0]) == 2
+    assert traffic.loaded(tensors[0]) == 8
     assert not traffic.stored(tensors[0])
     assert traffic.strays == []
 
@@ -47,8 +47,8 @@ def test_a_view_stands_for_all_its_memory(tensors):
 def test_blocks_of_pointers_may_have_any_form_and_point_into_several_tensors(tensors):
     traffic = Traffic(tensors)
     pointers = np.stack([addresses(tensors[0], 0, 1, 2), addresses(tensors[1], 3, 4, 5)])
-    traffic.load(pointers, np.array([[True, True, True], [True, False, True]]))
-    assert [traffic.loaded(tensor) for tensor in tensors] == [3, 2]
+    traffic.load(pointers, np.array([[True, True, True], [True, False, True]]), 2)
+    assert [traffic.loaded(tensor) for tensor in tensors] == [6, 4]
 
 
 def test_stores_elsewhere_are_remembered_by_their_extent(tensors):
