@@ -87,21 +87,22 @@ def check(files: tuple[str, ...], **given: Any) -> int:
         raise InputError(f"{file}: holds {len(wanted.kernels)} kernels; check takes one, kab-mc sweep takes many")
     kernel = wanted.kernels[0]
     cells = [Cell(kernel, wanted.tasks[kernel.task], platform) for platform in wanted.platforms.values()]
+    seed = seeds.draw() if config.hidden.seed is None else config.hidden.seed
     verdicts = []
     teller = Teller(width())
     found = findings.of_kernel(kernel, list(wanted.platforms.values()))
     portability = [] if given["as_json"] else [*findings.told(found)]
     out = guests.admit()  # once both are made, which ask how wide standard output is
-    for verdict in _judge(cells, config):
+    for verdict in _judge(cells, config, seed):
         verdicts.append(verdict)
         if not given["as_json"]:
             with contextlib.suppress(ReaderGone):  # the exit code still says what came of it
                 click.echo("\n".join(teller.lines(verdict)), file=out)
     with contextlib.suppress(ReaderGone):
         if given["as_json"]:
-            emit(findings.beside(_report(config, wanted, verdicts), found), out)
+            emit(findings.beside(_report(config, wanted, verdicts, seed), found), out)
         else:
-            click.echo("\n".join([*portability, "", *teller.footer(verdicts)]), file=out)
+            click.echo("\n".join([*portability, "", *teller.footer(verdicts), *_again(verdicts, seed)]), file=out)
     statuses = {verdict.status for verdict in verdicts}
     if not statuses & {Status.PASS, Status.FAIL}:
         where = "on this platform" if len(cells) == 1 else "on any of the platforms"
@@ -111,9 +112,8 @@ def check(files: tuple[str, ...], **given: Any) -> int:
     return int(given["strict"] and Status.FAIL in statuses)
 
 
-def _judge(cells: list[Cell], config: Sweep) -> Iterator[Verdict]:
+def _judge(cells: list[Cell], config: Sweep, seed: int) -> Iterator[Verdict]:
     """Judge the cells one after the other; the judge, and torch with it, is loaded only if there is anything to do."""
-    seed = seeds.draw() if config.hidden.seed is None else config.hidden.seed
     progress = CheckProgress(len(cells))
     with contextlib.ExitStack() as stack:
         judge: Judge | None = None
@@ -125,6 +125,11 @@ def _judge(cells: list[Cell], config: Sweep) -> Iterator[Verdict]:
                         judge = stack.enter_context(_judge_of(cell, config))
                     verdict = judge.judge(cell.kernel, cell.task, cell.platform, config, seed)
             yield verdict
+
+
+def _again(verdicts: list[Verdict], seed: int) -> list[str]:
+    """Say how to ask the same again, where anything was drawn."""
+    return [f"  --hidden-seed {seed} asks the same again"] if any(verdict.trials for verdict in verdicts) else []
 
 
 @contextlib.contextmanager
@@ -140,7 +145,7 @@ def _judge_of(cell: Cell, config: Sweep) -> Iterator[Judge]:
         yield judge
 
 
-def _report(config: Sweep, wanted: plan.Plan, verdicts: list[Verdict]) -> str:
+def _report(config: Sweep, wanted: plan.Plan, verdicts: list[Verdict], seed: int) -> str:
     """Return the JSON report of a run that consists of this kernel."""
     manifest = Manifest(
         id=new_id(),
@@ -149,6 +154,8 @@ def _report(config: Sweep, wanted: plan.Plan, verdicts: list[Verdict]) -> str:
         sweep=config,
         platforms=tuple(wanted.platforms),
         kernels=tuple(kernel.id for kernel in wanted.kernels),
+        hidden_seed=seed,
+        hidden_seed_sha256=seeds.sha256(seed),
         environment=environment(),
     )
     data = RunData(

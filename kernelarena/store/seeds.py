@@ -20,8 +20,8 @@ _CANNOT_KEEP = "the hidden seed cannot be kept (XDG_STATE_HOME says where)"
 
 
 def draw() -> int:
-    """Return a new seed of 63 bits, from the system's entropy."""
-    return secrets.randbits(63)
+    """Return a new seed of 53 bits, from the system's entropy: what reads JSON's numbers as floats keeps them whole."""
+    return secrets.randbits(53)
 
 
 def sha256(seed: int) -> str:

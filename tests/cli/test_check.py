@@ -46,7 +46,8 @@ def test_a_kernel_that_passes(capfd):
     assert kab_mc(["check", SHIPPED, "--platforms", "mi300", "--strict"]) == 0
     assert re.match(
         r"✓ mi300: \S+ gives right answers on mi300 \(emulated; visible (\d+)/\1;\s+hidden 8/8\)\n\n"
-        r"  emulated: ran in emulation .* \(triton\s+\d[^)]*, in the emulator\)\n$",
+        r"  emulated: ran in emulation .* \(triton\s+\d[^)]*, in the emulator\)\n"
+        r"  --hidden-seed \d+ asks the same again\n$",
         capfd.readouterr().out,
     )
 

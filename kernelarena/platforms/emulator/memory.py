@@ -11,6 +11,7 @@ import numpy as np
 from kernelarena.platforms.emulator.fault import FaultKind
 from kernelarena.platforms.emulator.lanes import Array
 
+_WORD = 4
 _WORDS: dict[int, type[Any]] = {1: np.uint8, 2: np.uint16, 4: np.uint32}
 
 
@@ -50,6 +51,8 @@ class Allocation:
         ``uint8[size]``: the memory itself.
     written
         ``uint8[size]``: 1 where it has been written to; None where all of it counts as written.
+    slack
+        Bytes after it that words which begin in it may include; ``data`` and ``written`` go on for so long.
     """
 
     base: int
@@ -59,12 +62,18 @@ class Allocation:
     writable: bool
     data: Array
     written: Array | None
+    slack: int = 0
+
+    @property
+    def end(self) -> int:
+        """The first address after it."""
+        return self.base + self.size
 
     def words(self, width: int, offsets: Array, memory: Array) -> tuple[Array, Array] | None:
         """Return memory in words of a width and indices into it, or None where something is misaligned."""
         if (self.base | int(np.bitwise_or.reduce(offsets))) & (width - 1):
             return None
-        whole = self.size // width * width
+        whole = len(memory) // width * width
         return memory[:whole].view(_WORDS[width]), offsets // width
 
 
@@ -78,6 +87,7 @@ class Memory:
     def add(
         self, base: int, size: int, label: str, *,
         readable: bool = True, writable: bool = True, unwritten: bool = False, owner: Array | None = None,
+        slack: int = 0,
     ) -> Allocation:  # fmt: skip
         """Let launches touch a range.
 
@@ -93,6 +103,9 @@ class Memory:
             Whether reading a byte that no kernel has written is a fault.
         owner
             The memory as ``uint8[size]`` where the caller has it so.
+        slack
+            Bytes after it, less than a word, which whole words that begin in it may include: what is narrower is
+            changed atomically by exchanging the word that it lies in.
 
         Raises
         ------
@@ -104,11 +117,11 @@ class Memory:
         after = self._allocations[place] if place < len(self._allocations) else None
         if (before and before.base + before.size > base) or (after and base + size > after.base):
             raise ValueError(f"{label} overlaps {(before or after or label)}")
-        data = owner
+        data, room = owner, size + slack
         if data is None:
-            data = np.ctypeslib.as_array((ctypes.c_uint8 * size).from_address(base)) if size else np.empty(0, np.uint8)
-        written = np.zeros(size, np.uint8) if unwritten else None
-        made = Allocation(base, size, label, readable, writable, data, written)
+            data = np.ctypeslib.as_array((ctypes.c_uint8 * room).from_address(base)) if size else np.empty(0, np.uint8)
+        written = np.zeros(room, np.uint8) if unwritten else None
+        made = Allocation(base, size, label, readable, writable, data, written, slack)
         self._allocations.insert(place, made)
         self._bases = np.array([one.base for one in self._allocations], np.int64)
         return made
@@ -167,7 +180,7 @@ class Memory:
         if place < 0:
             return None
         found = self._allocations[place]
-        return found if highest + size <= found.base + found.size else None
+        return found if highest + size <= found.end else None
 
     def _split(self, addresses: Array, size: int, kind: FaultKind) -> list[tuple[Allocation, Array]]:
         places = np.searchsorted(self._bases, addresses, "right") - 1
@@ -175,8 +188,10 @@ class Memory:
         for place in np.unique(places):
             chosen = places == place
             allocation = self._allocations[place] if place >= 0 else None
-            end = allocation.base + allocation.size if allocation else 0
+            end = allocation.end if allocation else 0
             outside = chosen & (addresses + size > end)
+            if allocation and allocation.slack and size == _WORD:
+                outside &= (addresses & (_WORD - 1) != 0) | (addresses >= end)
             if outside.any():
                 first = int(np.flatnonzero(outside)[0])
                 raise AccessError(kind, first, self._astray(int(addresses[first]), size))

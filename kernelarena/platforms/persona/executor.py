@@ -141,7 +141,8 @@ def run(
     memory = _Metered(traffic)
     for label, tensor in _storages(tensors):
         storage = tensor.untyped_storage()
-        memory.add(storage.data_ptr(), storage.nbytes(), f"{label}, {_form(tensor)}")
+        start, size = storage.data_ptr(), storage.nbytes()
+        memory.add(start, size, f"{label}, {_form(tensor)}", slack=-(start + size) % 4)
     for number, (address, size) in enumerate(workspaces):
         memory.add(address, size, f"workspace {number}")
     with observer.interpreting(handed, kernel, traffic), _blaming_itself():

@@ -57,8 +57,9 @@ _METADATA = {
 }  # fmt: skip
 _LOOKS = {_aten._local_scalar_dense, _aten._assert_async}
 """Host code looks at a value, and nothing else becomes of it."""
-FRAMEWORK = frozenset({"aten", "prims", "quantized", "mkldnn", "mkl", "torchvision"})
-"""Namespaces of operators that are the framework's own; a kernel may register others for itself."""
+FRAMEWORK = frozenset({"torchvision", *(name.partition("::")[0] for name in torch._C._dispatch_get_all_op_names())})
+"""Namespaces of operators that are the framework's own: whatever is there before any kernel is imported, which may
+register others for itself."""
 _SKIP_ELEMENTS = 2**22
 """Operators that touch more elements than this are answered with zeros where values do not matter."""
 _SKIP_FLOPS = 1e8

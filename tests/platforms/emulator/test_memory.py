@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kernelarena.platforms.emulator import FaultKind
+from kernelarena.platforms.emulator import FaultKind, Memory
+from kernelarena.platforms.emulator.memory import AccessError
 from tests.platforms.emulator.assembled import STORE, fault, run
 
 POINTERS = "s_load_dwordx4 s[4:7], s[0:1], 0x0\nv_lshlrev_b32_e32 v3, 2, v0\ns_waitcnt lgkmcnt(0)\n"
@@ -165,3 +166,18 @@ def test_lanes_have_scratch_of_their_own():
     assert out.tolist() == list(range(64))
     found = fault(FaultKind.ILLEGAL_WRITE, "scratch_store_dword off, v0, off offset:8\ns_endpgm", scratch=8)
     assert found.where.lane == 0
+
+
+def test_words_may_hold_the_last_narrow_element_and_what_lies_behind_it():
+    """As compilers exchange a word for the sake of two bytes in it; two bytes behind the end are beyond it still."""
+    held = np.arange(64, dtype=np.uint16)
+    memory, out = Memory(), np.zeros(64, np.uint32)
+    memory.add(held.ctypes.data, 126, "x, float16[63]", slack=2)
+    memory.add(out.ctypes.data, out.nbytes, "out")
+    last = held.ctypes.data + 124
+    assert memory.read(np.array([last], np.int64), 4).tolist() == [[62 | 63 << 16]]
+    memory.write(np.array([last], np.int64), np.array([[7 | 63 << 16]], np.uint32), 4)
+    assert held[-2:].tolist() == [7, 63]
+    for address, size in ((last + 2, 2), (last + 4, 4), (last + 2, 4), (last, 8)):
+        with pytest.raises(AccessError, match=r"of x, float16\[63\]"):
+            memory.read(np.array([address, out.ctypes.data], np.int64), size)

@@ -82,6 +82,8 @@ def test_lanes_that_were_not_written_are_told_apart():
         "s_cmp_eq_u32 s2, s2\ns_cselect_b32 s9, 1, s10\nv_mov_b32_e32 v1, s9",
         "v_bfe_u32 v4, v9, 0, 8\nv_lshrrev_b32_e32 v1, 8, v4",
         "v_mov_b32_dpp v4, v9 quad_perm:[0,1,2,3] row_mask:0xf bank_mask:0xf\nv_mov_b32_e32 v1, 0",
+        "v_mov_b32_e32 v4, 1.0\nv_fma_mixlo_f16 v1, v4, v4, v4\nv_fma_mixhi_f16 v1, v4, v4, v4",
+        "v_mov_b32_e32 v4, 1.0\nv_fma_mixhi_f16 v1, v4, v4, v4\nv_lshrrev_b32_e32 v1, 16, v1",
     ],
 )
 def test_copies_and_choices_may_hold_what_nobody_wrote(harmless):
@@ -98,6 +100,8 @@ def test_copies_and_choices_may_hold_what_nobody_wrote(harmless):
         "v_readfirstlane_b32 s9, v9\nv_mov_b32_e32 v1, s9",
         "s_add_i32 s9, s10, 1\nv_mov_b32_e32 v1, s9",
         "v_pk_add_f32 v[4:5], v[8:9], v[8:9]\nv_mov_b32_e32 v1, v5",
+        "v_mov_b32_e32 v4, 1.0\nv_fma_mixhi_f16 v1, v4, v4, v4",
+        "v_mov_b32_e32 v1, 0\nv_fma_mixhi_f16 v1, v9, v1, v1\nv_lshrrev_b32_e32 v1, 16, v1",
     ],
 )
 def test_what_follows_from_them_is_undefined(harmful):

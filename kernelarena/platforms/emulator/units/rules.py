@@ -67,6 +67,8 @@ def followed(
         return alike(shadows, word)
     if name in _JUNCTIONS:
         return conjoined(shadows, [value() for value in values], _JUNCTIONS[name])
+    if name == "fma_mixhi_f16":
+        return upper_half(shadows)
     if name not in _MOVING:
         return None
     data = _MOVING[name]
@@ -89,6 +91,13 @@ def alike(shadows: Sequence[Array], word: np.dtype[Any]) -> Array:
     for shadow in shadows[1:]:
         found = found | shadow.astype(word)
     return found
+
+
+def upper_half(shadows: Sequence[Array]) -> Array:
+    """Return what is undefined where the last source keeps its lower half, and the others make the upper one."""
+    *made, kept = shadows
+    lost = alike(made, np.dtype(np.uint32)) != 0
+    return (kept & np.uint32(0xFFFF)) | np.where(lost, np.uint32(0xFFFF_0000), np.uint32(0))
 
 
 def upwards(bits: Array) -> Array:

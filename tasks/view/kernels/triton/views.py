@@ -55,8 +55,10 @@ def contiguous(x):
 
 def reshape(x, width):
     outer, middle, inner = x.stride()
-    if middle == x.shape[2] * inner:
+    if x.shape[1] == 1 or middle == x.shape[2] * inner:
         return x.as_strided((x.shape[0], width), (outer, inner))
+    if x.shape[2] == 1:
+        return x.as_strided((x.shape[0], width), (outer, middle))
     return contiguous(x).as_strided((x.shape[0], width), (width, 1))
 
 
