@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from kernelarena.platforms.toolchains import triton
+from kernelarena.protocol.misspelt import meant
 from kernelarena.spec import Reason
 
 
@@ -45,6 +47,7 @@ _EXHAUSTED = (
     _pattern(r"[^\n]*(?:ran out of registers|local memory [^\n]*exceeds|uses too much shared data)[^\n]*"),
     _pattern(r"out of resource: [^\n]*"),
 )
+_MISSING = re.compile(r"module \W*triton\.language\W* has no attribute \W*(\w+)")
 _NO_MEMORY = re.compile(r"OutOfMemory|MemoryAllocation|^MemoryError$")
 """What errors are called that say so: exceptions, and codes of a runtime."""
 
@@ -59,6 +62,8 @@ def compile_reason(message: str, log: str = "") -> tuple[Reason, str]:
     log
         What the compiler's native code printed.
     """
+    if (slip := _misspelt(message) or _misspelt(log)) is not None:
+        return Reason.COMPILE_ERROR, slip
     for patterns, reason in ((_UNSUPPORTED, Reason.UNSUPPORTED_FEATURE), (_EXHAUSTED, Reason.RESOURCE_EXCEEDED)):
         for text in (message, log):
             for pattern in patterns:
@@ -70,12 +75,22 @@ def compile_reason(message: str, log: str = "") -> tuple[Reason, str]:
 
 def host_reason(kind: str, message: str) -> tuple[Reason, str]:
     """Return the reason and the detail for an exception of host code."""
+    if (slip := _misspelt(message)) is not None:
+        return Reason.COMPILE_ERROR, slip
     for pattern in _UNSUPPORTED:
         match = pattern.expression.search(message)
         if match is not None and kind in ("AttributeError", "ImportError", "ValueError", "NotImplementedError"):
             return Reason.UNSUPPORTED_FEATURE, _line(pattern.detail.format(match[0], *match.groups()))
     reason = Reason.OUT_OF_MEMORY if _NO_MEMORY.search(kind) else Reason.LAUNCH_ERROR
     return reason, f"the host code raises {kind}" + (f": {_line(message)}" if message else "")
+
+
+def _misspelt(text: str) -> str | None:
+    """Say what was meant by a name that the language never had, or None: of others a version may have had them."""
+    match = _MISSING.search(text)
+    if match is None or not (name := meant(match[1], triton.names())):
+        return None
+    return f"triton.language has no '{match[1]}'; did you mean '{name}'?"
 
 
 def _telling(message: str, log: str) -> str:

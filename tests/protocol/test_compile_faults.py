@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from kernelarena.platforms.toolchains import triton
 from kernelarena.protocol.compile_faults import compile_reason, host_reason
 from kernelarena.spec import Reason
 
@@ -39,6 +40,15 @@ def test_compilers(message, log, reason, said):
     assert said in detail
     assert "\n" not in detail
     assert len(detail) <= 300
+
+
+def test_a_misspelt_name_is_an_error_of_the_source(monkeypatch):
+    monkeypatch.setattr(triton, "names", lambda: frozenset({"load", "sigmoid", "exp"}))
+    error = "AttributeError(\"module 'triton.language' has no attribute 'laod'\")"
+    expected = (Reason.COMPILE_ERROR, "triton.language has no 'laod'; did you mean 'load'?")
+    assert compile_reason(error) == compile_reason("failed", error) == expected
+    assert host_reason("InterpreterError", error) == expected
+    assert host_reason("AttributeError", error.replace("laod", "advance"))[0] is UNSUPPORTED
 
 
 def test_host_code():

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import importlib
 import importlib.metadata
+import importlib.util
 import os
 from collections.abc import Callable
 from functools import cache
@@ -39,6 +41,24 @@ def version() -> str | None:
 def described() -> str:
     """Return the toolchain with its version, for a verdict: ``triton 3.9.0``."""
     return f"triton {version() or '(not installed)'}"
+
+
+@cache
+def names() -> frozenset[str]:
+    """Return what the installed ``triton.language`` offers, read from its text; nothing where none is installed."""
+    found = importlib.util.find_spec("triton")
+    if found is None or not found.submodule_search_locations:
+        return frozenset()
+    try:
+        text = (Path(found.submodule_search_locations[0]) / "language" / "__init__.py").read_text(encoding="utf-8")
+    except OSError:
+        return frozenset()
+    lists = (
+        one.value
+        for one in ast.parse(text).body
+        if isinstance(one, ast.Assign) and any(ast.unparse(target) == "__all__" for target in one.targets)
+    )
+    return frozenset(word for words in lists for word in ast.literal_eval(words))
 
 
 def preload() -> None:

@@ -39,3 +39,13 @@ def test_preloading_leaves_no_thread_that_a_fork_would_lose():
         "assert 'torch.fx.experimental.symbolic_shapes' in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_names_are_those_of_the_language_and_cost_no_import():
+    library = pytest.importorskip("triton.language")
+    assert {"load", "dot", "sigmoid"} <= triton.names() <= set(dir(library))
+    code = (
+        "import sys; from kernelarena.platforms.toolchains import triton; assert triton.names();"
+        "assert 'triton' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
