@@ -11,7 +11,7 @@ import re
 from xml.etree import ElementTree as ET
 
 from kernelarena.report import words
-from kernelarena.report.text import clean, one_line
+from kernelarena.report.text import clean, one_line, worth_reading
 from kernelarena.report.view import Column, View, reproduce
 from kernelarena.spec import Status, Verdict
 
@@ -82,8 +82,8 @@ def _story(view: View, verdict: Verdict) -> str:
         parts.append(words.ADVICE[verdict.reason])
     if verdict.location is not None:
         parts.append(f"{verdict.location.file}:{verdict.location.line}: {verdict.location.text.strip()}")
-    if verdict.log:
-        parts.append(clean(verdict.log, limit=_LOG, keep="end"))
+    if log := worth_reading(verdict.log):
+        parts.append(clean(log, limit=_LOG, keep="end"))
     command = reproduce(view.data.kernels.get(verdict.kernel), [verdict], view.data.manifest)
     return "\n\n".join([*parts, f"Reproduce: {command}"])
 

@@ -79,7 +79,8 @@ def _where(by_evidence: Mapping[Evidence, dict[str, Rate]]) -> str:
             where = listing(list(rates)) if named else f"the {len(rates)} platforms"
             counted = f"{_claim(rate, evidence)} each of {where}"
         elif named:
-            others = [f"{rate.passed} of {rate.total} {platform}" for platform, rate in rest]
+            on = "on " if words.CLAIM[evidence][1].endswith(" on") else ""
+            others = [f"{rate.passed} of {rate.total} {on}{platform}" for platform, rate in rest]
             counted = listing([f"{_claim(rate, evidence)} {platform}", *others])
         else:
             counted = f"{_range(rates)} {words.CLAIM[evidence][1]} the {len(rates)} platforms"

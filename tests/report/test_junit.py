@@ -44,6 +44,18 @@ def test_a_failure_says_what_to_do_where_and_how_to_see_it_again(view):
         assert word in failure.text
 
 
+def test_what_the_toolchain_says_of_itself_is_no_evidence(make):
+    said = "k.py:5: UserWarning: TRITON_DEFAULT_FP_FUSION is unset: so\n"
+    silent, loud = (
+        make.failed("rope-half", platform, Reason.UNWRITTEN_OUTPUT, "none", log=log)
+        for platform, log in (("cpu", said), ("mi300", f"{said}Traceback\n"))
+    )
+    found = suites(arrange(make.data([silent, loud])))
+    texts = {name: suite.find("testcase/failure").text for name, suite in found.items()}
+    assert not any("FP_FUSION" in text for text in texts.values())
+    assert "Traceback" in texts["mi300"]
+
+
 @pytest.mark.parametrize("text", [*hostile.TEXTS, "a\ufffe\uffffb", "]]>", hostile.LONG], ids=range(20))
 def test_hostile_text_is_text_of_well_formed_xml(make, text):
     written = render(arrange(hostile.run(make, text)))
