@@ -32,9 +32,6 @@ WRONG = {
     "group_norm_backward": "keeps mean and reciprocal deviation in the input's dtype",
     "softmax_backward": "multiplies and adds in bfloat16 where that is the input's dtype",
     "tvd": "adds in bfloat16 where that is the input's dtype",
-    # Right on other draws, and on this one's of other platforms.
-    "attn_res": "some elements in bfloat16, on some draws; why is not known",
-    "neighborhood_attention": "some elements in bfloat16, on some draws; why is not known",
 }
 """What the package computes with fewer digits than the framework, and where it does so."""
 SAMPLE = {"qwen2vl_mrope", "relu_squared"}
