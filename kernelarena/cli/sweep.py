@@ -20,6 +20,7 @@ from kernelarena.cli.streams import ReaderGone, emit, say
 from kernelarena.errors import InfraError, InputError
 from kernelarena.spec import Baseline, Evidence, Manifest, Status, Sweep
 from kernelarena.spec.places import Place, look
+from kernelarena.spec.sweep import MOST_PER_DEVICE
 from kernelarena.store import Run, environment, new_id, seeds
 from kernelarena.store.run import timestamp
 
@@ -88,7 +89,7 @@ Examples:
 @click.option("--jobs", type=click.IntRange(1, 1024), metavar="N", help="Cells judged at once. Default: one per core.")
 @click.option(
     "--per-device",
-    type=click.IntRange(1, 8),
+    type=click.IntRange(1, MOST_PER_DEVICE),
     metavar="N",
     help="Kernels judged side by side on each device; whoever is timed is alone there. Default: 1.",
 )

@@ -23,9 +23,7 @@ from kernelarena.report.text import clean
 from kernelarena.spec import Evidence, Kernel, Platform, Status, Sweep, TaskSource, Verdict
 from kernelarena.spec.catalogue import kernels_of
 from kernelarena.spec.kernels import load_kernels
-
-_MOST_BESIDE = 8
-"""Judges that a device's memory is divided among."""
+from kernelarena.spec.sweep import MOST_PER_DEVICE
 
 
 @dataclass
@@ -92,7 +90,7 @@ def verify_kernels(
         raise InputError(f"no kernel lies beside {', '.join(tasks)}; put one in its folder kernels/<name>/")
     kernels, _ = load_kernels(folders, tasks=tasks)
     # A kernel that was only compiled has not been accepted; one that was measured has been run as well.
-    sweep = Sweep(require=Evidence.EMULATED, per_device=min(jobs, _MOST_BESIDE))
+    sweep = Sweep(require=Evidence.EMULATED, per_device=min(jobs, MOST_PER_DEVICE))
     records = [_Record(kernel) for kernel in kernels]
     cells = [(record, seed) for record in records for seed in seeds]
     judged = _one_by_one if jobs == 1 else _side_by_side

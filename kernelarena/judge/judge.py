@@ -12,7 +12,6 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from kernelarena.errors import InfraError
 from kernelarena.judge.case import Case
 from kernelarena.judge.compiling import compile_gate
 from kernelarena.judge.cpp import buildable, judge_cpp
@@ -73,7 +72,7 @@ class Judge:
         found: dict[str, Any]
         try:
             found = self._found(Case(kernel, task, sweep, hidden_seed), platform, available, laps)
-        except (DeviceUnhealthy, InfraError) as unhealthy:
+        except DeviceUnhealthy as unhealthy:
             found = {"status": Status.INFRA, "reason": Reason.DEVICE_UNHEALTHY, "detail": str(unhealthy)}
         except ZygoteLost as lost:
             self.close()

@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from kernelarena.errors import InputError
+from kernelarena.errors import InfraError, InputError
 from kernelarena.judge import health
 from kernelarena.judge.abilities import computes
 from kernelarena.judge.case import Case
@@ -82,12 +82,16 @@ class Bench:
         access = backend.access(present[0])
         self.paths = access.paths
         device = present[0]
-        self._turns = Turns(device.pci or device.uuid or f"{platform.backend}-{device.index}")
-        with self._turns.together():
-            try:
+        try:
+            self._turns = Turns(device.pci or device.uuid or f"{platform.backend}-{device.index}")
+        except InfraError as error:
+            raise DeviceUnhealthy(str(error)) from None
+        try:
+            with self._turns.together():
                 self._device = backend.open(device.index)
-            except RuntimeError as error:
-                raise DeviceUnhealthy(f"the device cannot be opened: {_one_line(error)}") from None
+        except RuntimeError as error:
+            self._turns.close()
+            raise DeviceUnhealthy(f"the device cannot be opened: {_one_line(error)}") from None
         # Where a chip has no float64, truths are computed on the host: the judge's tensors lie there, and are copied.
         wide = computes(self._device.device, torch.float64)
         truths = self._device.device if wide else torch.device("cpu")

@@ -9,6 +9,7 @@ import torch
 
 from kernelarena.judge.inspection import raw
 from kernelarena.judge.problems import Problem
+from kernelarena.platforms.persona.account import says_enough
 
 Prepared = tuple[int, str, bool]
 Right = Callable[[Problem, Sequence[torch.Tensor]], bool]
@@ -17,8 +18,6 @@ Right = Callable[[Problem, Sequence[torch.Tensor]], bool]
 
 _SOME = 64
 """Bytes; fewer say nothing."""
-_TELLING = 2
-"""Bytes that say an element of an answer near enough, however wide it is."""
 _FAR = 4
 
 
@@ -63,8 +62,7 @@ def prepared(problem: Problem, before: Sequence[Prepared], now: Sequence[Prepare
     """
     whole = any(isinstance(value, torch.Tensor) and not value.is_floating_point() for value in problem.inputs.values())
     following = sum(table[0] for table in now if table not in before and (table[2] or not whole))
-    outputs = [output.framework for output in problem.truth.outputs]
-    return following > 0 and 2 * following >= sum(out.numel() * min(out.element_size(), _TELLING) for out in outputs)
+    return following > 0 and says_enough(following, (output.framework for output in problem.truth.outputs))
 
 
 def partly_before(

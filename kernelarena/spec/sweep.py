@@ -9,6 +9,8 @@ from pydantic import Field
 from kernelarena.spec.base import Model, StrEnum
 from kernelarena.spec.vocabulary import Evidence
 
+MOST_PER_DEVICE = 8
+"""Judges that a device's memory is divided among."""
 _Words = Annotated[str, Field(min_length=1)]
 
 
@@ -81,7 +83,7 @@ class Sweep(Model):
     """How often a cell is tried again after an infrastructure failure."""
     workers: Annotated[int, Field(ge=1, le=1024)] | None = None
     """CPU workers for compilation and emulation; one per core when absent."""
-    per_device: Annotated[int, Field(ge=1, le=8)] = 1
+    per_device: Annotated[int, Field(ge=1, le=MOST_PER_DEVICE)] = 1
     """Kernels that are judged side by side on each device, and share its memory. Whoever takes times is alone."""
     cache: bool = True
     """Whether the compile gate may answer from its cache."""

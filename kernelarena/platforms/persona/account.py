@@ -20,6 +20,11 @@ _TELLING = 2
 """Bytes that say an element of an answer near enough, however wide it is."""
 
 
+def says_enough(size: int, outputs: Iterable[torch.Tensor]) -> bool:
+    """Return whether so many bytes of host code's own may say what ``outputs`` hold: half of what they take to say."""
+    return 2 * size >= sum(output.numel() * min(output.element_size(), _TELLING) for output in outputs)
+
+
 class Table(NamedTuple):
     """What host code made in a call, and launches loaded.
 
@@ -216,8 +221,7 @@ class Observed:
         if self._provenance is None:
             return False
         own = entry.host + sum(self._from_host.values())
-        enough = output.numel() * min(output.element_size(), _TELLING)
-        return self._provenance.unaccounted(output) or (own > _TABLE and 2 * own >= enough)
+        return self._provenance.unaccounted(output) or (own > _TABLE and says_enough(own, [output]))
 
 
 def _tally(works: Iterable[Work]) -> dict[str, OperatorUse]:

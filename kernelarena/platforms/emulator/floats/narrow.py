@@ -98,8 +98,10 @@ def encode(x: Array, form: Narrow, *, saturates: bool = False) -> Array:
     codes = steps + (np.where(steps >= 1 << form.fraction, power + form.bias - 1, 0) << form.fraction)
     largest = int(np.flatnonzero(_table(form) == form.largest)[0])
     over = form.infinity if form.infinity is not None else form.nan
-    beyond = np.where(np.isfinite(x), largest, over) if saturates and over is not None else over
-    codes = np.where(rounded > form.largest, largest if beyond is None else beyond, codes)
+    if over is None:
+        over = largest
+    beyond = np.where(np.isfinite(x), largest, over) if saturates else over
+    codes = np.where(rounded > form.largest, beyond, codes)
     sign = np.signbit(x).astype(np.int64) << (form.width - 1)
     if form.negative_zero:
         codes |= sign

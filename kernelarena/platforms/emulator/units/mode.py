@@ -19,7 +19,9 @@ from kernelarena.platforms.emulator.state import Group
 NAMES = ("s_getreg_b32", "s_setreg_b32", "s_setreg_imm32_b32")
 """What this module knows."""
 _ALL_DENORMALS = 0xF << 4
-_DX10_CLAMP, _IEEE, _FP16_OVFL = 1 << 8, 1 << 9, 1 << 23
+_DX10_CLAMP, _IEEE = 1 << 8, 1 << 9
+_OVERFLOW = 23
+_FP16_OVFL = 1 << _OVERFLOW
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,7 @@ def sets_saturation(statement: Statement) -> bool:
     if statement.mnemonic != "s_setreg_imm32_b32":
         return False
     field = _field(statement, 0)
-    return field == ("HW_REG_MODE", 23, 1) and getattr(statement.operands[1].value, "value", None) == 1
+    return field == ("HW_REG_MODE", _OVERFLOW, 1) and getattr(statement.operands[1].value, "value", None) == 1
 
 
 def decode_mode(statement: Statement, mode: Mode) -> Instruction | None:

@@ -15,7 +15,7 @@ import numpy as np
 
 from kernelarena.platforms.emulator.assembly import Statement
 from kernelarena.platforms.emulator.fault import Unsupported
-from kernelarena.platforms.emulator.floats.parts import bounded as within
+from kernelarena.platforms.emulator.floats.parts import bounded
 from kernelarena.platforms.emulator.instructions.kinds import KINDS
 from kernelarena.platforms.emulator.instructions.registry import Entry, takes
 from kernelarena.platforms.emulator.lanes import Array
@@ -24,7 +24,7 @@ _DIVIDES_BY = {"v_rcp_f16": 0, "v_rsq_f16": 0, "v_log_f16": 0, "v_div_fixup_f16"
 """The source that, where it is zero, makes an infinity which is no overflow."""
 
 
-def bounded(entry: Entry, statement: Statement) -> Callable[..., Any]:
+def saturating(entry: Entry, statement: Statement) -> Callable[..., Any]:
     """Return what an instruction computes while the mode is set.
 
     Raises
@@ -45,7 +45,7 @@ def bounded(entry: Entry, statement: Statement) -> Callable[..., Any]:
     @wraps(function)
     def compute(*sources: Any, **modifiers: Any) -> Array:
         result = function(*sources, **modifiers)
-        limited = within(result, [source for source in sources if getattr(source, "dtype", np.dtype(int)).kind == "f"])
+        limited = bounded(result, [source for source in sources if getattr(source, "dtype", np.dtype(int)).kind == "f"])
         return limited if divisor is None else np.where(sources[divisor] == 0, result, limited)
 
     return compute

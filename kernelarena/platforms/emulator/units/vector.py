@@ -16,7 +16,7 @@ from kernelarena.platforms.emulator.instructions.registry import Entry, takes
 from kernelarena.platforms.emulator.state import Group
 from kernelarena.platforms.emulator.units.dpp import LaneMove
 from kernelarena.platforms.emulator.units.mode import Mode
-from kernelarena.platforms.emulator.units.overflow import bounded
+from kernelarena.platforms.emulator.units.overflow import saturating
 from kernelarena.platforms.emulator.units.reading import Reader, Reading, Source, vector_reader
 from kernelarena.platforms.emulator.units.shading import Shading
 from kernelarena.platforms.emulator.units.writing import Target, Writing, vector_writer, write_mask
@@ -59,7 +59,7 @@ def decode_vector(entry: Entry, statement: Statement, mode: Mode) -> Instruction
         vector_writer(Target(operand, KINDS[kind]), statement, flushes, len(signature.written))
         for operand, kind in zip(destinations, signature.results, strict=True)
     ]
-    function = bounded(entry, statement) if mode.saturates else entry.function
+    function = saturating(entry, statement) if mode.saturates else entry.function
     function = _bound(function, statement, signature)
     step = _step(function, [reading.value for reading in readings], writings, move)
     written = [number for operand in destinations for number in registers(operand)]
